@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The choke point. Range, state and alignment are decided here once, so that no implementation does it again.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "dev/dev_priv.h"
+
+struct dev *dev_new(size_t size, const struct dev_ops *ops, const char *name, uint64_t size_bytes, uint32_t block_bytes)
+{
+	struct dev *dev = calloc(1, size);
+
+	if (!dev)
+		return NULL;
+	dev->ops = ops;
+	dev->size_bytes = size_bytes;
+	dev->block_bytes = block_bytes;
+	dev->leaf_fd = -1;
+	snprintf(dev->name, sizeof(dev->name), "%s", name);
+	return dev;
+}
+
+void dev_close(struct dev *dev)
+{
+	if (!dev)
+		return;
+	if (dev->ops->close)
+		dev->ops->close(dev);
+	free(dev);
+}
+
+static int refuse(const struct dev_request *q)
+{
+	if (q->op != DEV_READ && !q->dev->writable)
+		return -EROFS;
+	if (!range_inside(q->offset_bytes, q->length_bytes, q->dev->size_bytes))
+		return -ERANGE;
+	return 0;
+}
+
+static bool aligned(const struct dev_request *q)
+{
+	return q->offset_bytes % q->dev->block_bytes == 0 && q->length_bytes % q->dev->block_bytes == 0;
+}
+
+/* Whole blocks around the range are read into a bounce buffer. Writes must come aligned: read-modify-write is never silent. */
+static void run_unaligned(struct dev_request *q)
+{
+	uint64_t first = round_down_u64(q->offset_bytes, q->dev->block_bytes);
+	uint64_t end = round_up_u64(q->offset_bytes + q->length_bytes, q->dev->block_bytes);
+	_cleanup_free_ uint8_t *bounce = NULL;
+	struct dev_request whole = *q;
+
+	if (q->op != DEV_READ) {
+		q->result = -EINVAL;
+		return;
+	}
+	if (end > q->dev->size_bytes)
+		end = q->dev->size_bytes;
+	bounce = aligned_alloc(4096, round_up_u64(end - first, 4096));
+	if (!bounce) {
+		q->result = -ENOMEM;
+		return;
+	}
+	whole.offset_bytes = first;
+	whole.length_bytes = end - first;
+	whole.buffer = bounce;
+	q->dev->ops->run(q->dev, &whole, 1);
+	q->result = whole.result;
+	if (!whole.result)
+		memcpy(q->buffer, bounce + (q->offset_bytes - first), q->length_bytes);
+}
+
+/* Runs of requests on one device go to it together; runs on leaves, also different ones, to one io_uring together. */
+static void dispatch(struct dev_request *requests, size_t count)
+{
+	for (size_t i = 0, end; i < count; i = end) {
+		struct dev *dev = requests[i].dev;
+		bool leaf = dev->leaf_fd >= 0;
+
+		end = i + 1;
+		if (requests[i].result)
+			continue;
+		if (!aligned(&requests[i])) {
+			run_unaligned(&requests[i]);
+			continue;
+		}
+		while (end < count && !requests[end].result && aligned(&requests[end]) &&
+		       (leaf ? requests[end].dev->leaf_fd >= 0 : requests[end].dev == dev))
+			end++;
+		if (leaf)
+			uring_run(&requests[i], end - i);
+		else
+			dev->ops->run(dev, &requests[i], end - i);
+	}
+}
+
+static const char *const op_names[] = { [DEV_READ] = "read", [DEV_WRITE] = "write", [DEV_FLUSH] = "flush" };
+
+static int describe(const struct dev_request *q, struct blkalign_error *reterr)
+{
+	if (q->result == -ERANGE)
+		return blkalign_error_set(reterr, q->result, q->dev->name, q->offset_bytes,
+					  "%s of %zu bytes at byte %" PRIu64 " goes beyond the end of the device at byte %" PRIu64,
+					  op_names[q->op], q->length_bytes, q->offset_bytes, q->dev->size_bytes);
+	return blkalign_error_set(reterr, q->result, q->dev->name, q->offset_bytes, "%s of %zu bytes at byte %" PRIu64 " failed: %s",
+				  op_names[q->op], q->length_bytes, q->offset_bytes, strerror(-q->result));
+}
+
+int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *reterr)
+{
+	for (size_t i = 0; i < count; i++)
+		requests[i].result = refuse(&requests[i]);
+	dispatch(requests, count);
+	for (size_t i = 0; i < count; i++)
+		if (requests[i].result)
+			return describe(&requests[i], reterr);
+	return 0;
+}
+
+int dev_read(struct dev *dev, uint64_t offset_bytes, void *buffer, size_t length_bytes, struct blkalign_error *reterr)
+{
+	struct dev_request q = { .dev = dev, .op = DEV_READ, .offset_bytes = offset_bytes, .length_bytes = length_bytes, .buffer = buffer };
+
+	return dev_run(&q, 1, reterr);
+}

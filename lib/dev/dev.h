@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * THE device interface.
+ *
+ * I/O is data: a request names a device, an operation, a range and a buffer, and holds its result. dev_run() starts all requests it is
+ * given and returns when all have ended. A device made of devices turns the requests of one batch into requests on its children and calls
+ * dev_run() once for them, so the leaves of one batch reach one io_uring together. There are no callbacks.
+ *
+ * dev_run() is the choke point: it checks range, alignment and state, splits off unaligned heads and tails, and makes sure that a failure carries
+ * its reason. Implementations below it trust what they get.
+ *
+ * Threads: different devices may be used from different threads; one device from one thread at a time unless its
+ * constructor says otherwise.
+ */
+#ifndef DEV_DEV_H
+#define DEV_DEV_H
+
+#include "base/base.h"
+
+enum dev_op { DEV_READ, DEV_WRITE, DEV_FLUSH };
+
+struct dev;
+
+struct dev_request {
+	struct dev *dev;
+	enum dev_op op;
+	uint64_t offset_bytes;
+	size_t length_bytes;
+	void *buffer; /* length_bytes; NULL for DEV_FLUSH */
+	int result;   /* 0 or negative errno, set by dev_run() */
+};
+
+/** What an implementation provides. */
+struct dev_ops {
+	const char *kind; /* "file", "memory", "slice", ... for messages */
+	/**
+	 * Carry out `count` requests, all on this device, checked and aligned to block_bytes. Sets each `result`; short transfers
+	 * are errors (-EIO).
+	 */
+	void (*run)(struct dev *dev, struct dev_request *requests, size_t count);
+	/** Release everything but the struct itself. NULL: nothing to release. */
+	void (*close)(struct dev *dev);
+};
+
+/** Common head of every implementation's struct. */
+struct dev {
+	const struct dev_ops *ops;
+	char name[256]; /* for messages; raw bytes */
+	uint64_t size_bytes;
+	uint32_t block_bytes; /* requests reach the implementation in multiples of this; 1 for files */
+	bool writable;
+	int leaf_fd; /* -1, or the fd whose requests may be put into one io_uring with other leaves' */
+};
+
+/**
+ * Carry out all requests. Returns 0 when every one succeeded, else the first failure in array order (all results are set), with the device
+ * and offset in `reterr`. Out of range is -ERANGE, writing to a read-only device -EROFS.
+ */
+int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *reterr);
+
+/** One read. All or nothing. */
+int dev_read(struct dev *dev, uint64_t offset_bytes, void *buffer, size_t length_bytes, struct blkalign_error *reterr);
+
+/** Close and free; NULL is accepted. Children are not closed. */
+void dev_close(struct dev *dev);
+static inline void dev_closep(struct dev **dev) { dev_close(*dev); }
+#define _cleanup_dev_ _cleanup_(dev_closep)
+
+/** A file or block device, O_RDONLY. Regular files and block devices only (-ENOTSUP otherwise). */
+int dev_open_file(const char *path, struct dev **ret_dev, struct blkalign_error *reterr);
+/** `data` is borrowed and must outlive the device. */
+int dev_open_memory(const char *name, void *data, size_t size_bytes, bool writable, struct dev **ret_dev);
+/** [offset, offset + size) of `below`, which must outlive the slice. -ERANGE when it does not fit. */
+int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, uint64_t size_bytes, struct dev **ret_dev);
+/**
+ * Passes on to `below`, but requests that touch [bad_offset, bad_offset + bad_length) end with `error` (negative errno).
+ * Deterministic: for tests of what happens on EIO.
+ */
+int dev_open_fault(struct dev *below, uint64_t bad_offset_bytes, uint64_t bad_length_bytes, int error, struct dev **ret_dev);
+
+/** For implementations: the common head filled in; `size` bytes zeroed. */
+struct dev *dev_new(size_t size, const struct dev_ops *ops, const char *name, uint64_t size_bytes, uint32_t block_bytes);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "dev/dev.h"
+
+struct slice {
+	struct dev dev;
+	struct dev *below;
+	uint64_t offset_bytes;
+};
+
+static void slice_run(struct dev *dev, struct dev_request *requests, size_t count)
+{
+	struct slice *s = (struct slice *)dev;
+
+	/* The requests are lent to the device below: shifted there, and shifted back. */
+	for (size_t i = 0; i < count; i++) {
+		requests[i].dev = s->below;
+		requests[i].offset_bytes += s->offset_bytes;
+	}
+	dev_run(requests, count, NULL);
+	for (size_t i = 0; i < count; i++) {
+		requests[i].dev = dev;
+		requests[i].offset_bytes -= s->offset_bytes;
+	}
+}
+
+static const struct dev_ops slice_ops = { .kind = "slice", .run = slice_run };
+
+int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, uint64_t size_bytes, struct dev **ret_dev)
+{
+	struct slice *s;
+
+	if (!range_inside(offset_bytes, size_bytes, below->size_bytes))
+		return -ERANGE;
+	s = (struct slice *)dev_new(sizeof(*s), &slice_ops, name, size_bytes, 1);
+	if (!s)
+		return -ENOMEM;
+	s->below = below;
+	s->offset_bytes = offset_bytes;
+	s->dev.writable = below->writable;
+	*ret_dev = &s->dev;
+	return 0;
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The container. It keeps names unique and the graph free of cycles, so that every walk may recurse; what nodes mean is
+ * left to the sources.
+ */
+#include <assert.h>
+#include <stdio.h>
+
+#include "graph/graph_priv.h"
+
+struct blkalign_graph *graph_new(const char *source)
+{
+	struct blkalign_graph *g = calloc(1, sizeof(*g));
+
+	if (!g)
+		return NULL;
+	g->source = source;
+	g->arena = arena_new();
+	if (!g->arena) {
+		free(g);
+		return NULL;
+	}
+	return g;
+}
+
+void blkalign_graph_free(struct blkalign_graph *graph)
+{
+	if (!graph)
+		return;
+	for (size_t i = 0; i < graph->nodes.count; i++) {
+		struct blkalign_node *n = graph->nodes.data[i];
+
+		vec_done(&n->attrs);
+		vec_done(&n->edges);
+		vec_done(&n->uppers);
+	}
+	vec_done(&graph->nodes);
+	vec_done(&graph->remarks);
+	free(graph->names);
+	arena_free(graph->arena);
+	free(graph);
+}
+
+struct arena *graph_arena(struct blkalign_graph *graph) { return graph->arena; }
+void graph_set_source(struct blkalign_graph *graph, const char *source) { graph->source = source; }
+const char *blkalign_graph_source(const struct blkalign_graph *graph) { return graph->source; }
+size_t blkalign_graph_size(const struct blkalign_graph *graph) { return graph->nodes.count; }
+const struct blkalign_node *blkalign_graph_host(const struct blkalign_graph *graph) { return graph->host; }
+struct blkalign_graph *graph_of(const struct blkalign_node *node) { return node->graph; }
+void graph_set_kind(struct blkalign_node *node, enum blkalign_kind kind) { node->kind = kind; }
+
+struct blkalign_node *graph_node(struct blkalign_graph *graph, size_t index)
+{
+	assert(index < graph->nodes.count);
+	return graph->nodes.data[index];
+}
+
+const struct blkalign_node *blkalign_graph_node(const struct blkalign_graph *graph, size_t index)
+{
+	assert(index < graph->nodes.count);
+	return graph->nodes.data[index];
+}
+
+/* --- names --- */
+
+static size_t name_hash(const char *name)
+{
+	uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+	return (size_t)h;
+}
+
+/* The place of `name` in the table: where it is, or where it would go. */
+static size_t name_slot(const struct blkalign_graph *g, const char *name)
+{
+	size_t i = name_hash(name) & (g->names_room - 1);
+
+	while (g->names[i] && strcmp(g->nodes.data[g->names[i] - 1]->name, name) != 0)
+		i = (i + 1) & (g->names_room - 1);
+	return i;
+}
+
+static int names_reserve(struct blkalign_graph *g)
+{
+	size_t room = g->names_room ? g->names_room * 2 : 64;
+	uint32_t *old = g->names;
+
+	if (g->nodes.count * 2 < g->names_room)
+		return 0;
+	g->names = calloc(room, sizeof(*g->names));
+	if (!g->names) {
+		g->names = old;
+		return -ENOMEM;
+	}
+	free(old);
+	g->names_room = room;
+	for (uint32_t i = 0; i < g->nodes.count; i++)
+		g->names[name_slot(g, g->nodes.data[i]->name)] = i + 1;
+	return 0;
+}
+
+struct blkalign_node *graph_find(struct blkalign_graph *graph, const char *name)
+{
+	size_t slot;
+
+	if (!graph->names_room)
+		return NULL;
+	slot = name_slot(graph, name);
+	return graph->names[slot] ? graph->nodes.data[graph->names[slot] - 1] : NULL;
+}
+
+const struct blkalign_node *blkalign_graph_find(const struct blkalign_graph *graph, const char *name)
+{
+	size_t slot;
+
+	if (!graph->names_room)
+		return NULL;
+	slot = name_slot(graph, name);
+	return graph->names[slot] ? graph->nodes.data[graph->names[slot] - 1] : NULL;
+}
+
+static const char *unique_name(struct blkalign_graph *g, const char *name)
+{
+	const char *unique = arena_strdup(g->arena, name);
+
+	for (unsigned n = 2; unique && graph_find(g, unique); n++)
+		unique = arena_printf(g->arena, "%s#%u", name, n);
+	return unique;
+}
+
+/* --- nodes --- */
+
+int graph_add(struct blkalign_graph *graph, enum blkalign_kind kind, const char *name, struct blkalign_node **ret_node)
+{
+	struct blkalign_node *n;
+
+	if (graph->nodes.count >= GRAPH_NODES_MAX)
+		return -E2BIG;
+	if (names_reserve(graph) < 0)
+		return -ENOMEM;
+	n = arena_alloc(graph->arena, sizeof(*n));
+	if (!n)
+		return -ENOMEM;
+	n->graph = graph;
+	n->kind = kind;
+	n->index = (uint32_t)graph->nodes.count;
+	n->name = unique_name(graph, name);
+	if (!n->name || vec_push(&graph->nodes, n) < 0)
+		return -ENOMEM;
+	graph->names[name_slot(graph, n->name)] = n->index + 1;
+	if (kind == BLKALIGN_KIND_HOST && !graph->host)
+		graph->host = n;
+	*ret_node = n;
+	return 0;
+}
+
+int graph_host(struct blkalign_graph *graph, struct blkalign_node **ret_node)
+{
+	if (!graph->host)
+		return graph_add(graph, BLKALIGN_KIND_HOST, "host", ret_node);
+	*ret_node = graph->host;
+	return 0;
+}
+
+const char *blkalign_node_name(const struct blkalign_node *node) { return node->name; }
+enum blkalign_kind blkalign_node_kind(const struct blkalign_node *node) { return node->kind; }
+size_t blkalign_node_index(const struct blkalign_node *node) { return node->index; }
+
+/* --- attributes --- */
+
+static size_t attr_position(const struct blkalign_node *node, enum blkalign_attr attr)
+{
+	size_t low = 0, high = node->attrs.count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (node->attrs.data[middle].attr < attr)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int set(struct blkalign_node *node, enum blkalign_attr attr, struct blkalign_value value)
+{
+	size_t at = attr_position(node, attr);
+	struct attr_slot slot = { attr, value };
+
+	assert(blkalign_attr_info(attr)->type == value.type);
+	if (at < node->attrs.count && node->attrs.data[at].attr == attr) {
+		node->attrs.data[at] = slot;
+		return 0;
+	}
+	if (vec_push(&node->attrs, slot) < 0)
+		return -ENOMEM;
+	memmove(&node->attrs.data[at + 1], &node->attrs.data[at], (node->attrs.count - 1 - at) * sizeof(slot));
+	node->attrs.data[at] = slot;
+	return 0;
+}
+
+int graph_set_u64(struct blkalign_node *node, enum blkalign_attr attr, uint64_t value, enum blkalign_origin origin)
+{
+	return set(node, attr, (struct blkalign_value){ .type = BLKALIGN_TYPE_U64, .origin = origin, .u64 = value });
+}
+
+int graph_set_i64(struct blkalign_node *node, enum blkalign_attr attr, int64_t value, enum blkalign_origin origin)
+{
+	return set(node, attr, (struct blkalign_value){ .type = BLKALIGN_TYPE_I64, .origin = origin, .i64 = value });
+}
+
+int graph_set_bool(struct blkalign_node *node, enum blkalign_attr attr, bool value, enum blkalign_origin origin)
+{
+	return set(node, attr, (struct blkalign_value){ .type = BLKALIGN_TYPE_BOOL, .origin = origin, .boolean = value });
+}
+
+int graph_set_str(struct blkalign_node *node, enum blkalign_attr attr, const char *value, enum blkalign_origin origin)
+{
+	const char *copy = arena_strdup(node->graph->arena, value);
+
+	if (!copy)
+		return -ENOMEM;
+	return set(node, attr, (struct blkalign_value){ .type = BLKALIGN_TYPE_STR, .origin = origin, .str = copy });
+}
+
+const struct blkalign_value *blkalign_node_value(const struct blkalign_node *node, enum blkalign_attr attr)
+{
+	size_t at = attr_position(node, attr);
+
+	return at < node->attrs.count && node->attrs.data[at].attr == attr ? &node->attrs.data[at].value : NULL;
+}
+
+uint64_t blkalign_node_u64(const struct blkalign_node *node, enum blkalign_attr attr)
+{
+	const struct blkalign_value *v = blkalign_node_value(node, attr);
+
+	if (!v)
+		return BLKALIGN_UNKNOWN;
+	return v->type == BLKALIGN_TYPE_BOOL ? (uint64_t)v->boolean : v->u64;
+}
+
+int64_t blkalign_node_i64(const struct blkalign_node *node, enum blkalign_attr attr, int64_t fallback)
+{
+	const struct blkalign_value *v = blkalign_node_value(node, attr);
+
+	return v ? v->i64 : fallback;
+}
+
+const char *blkalign_node_str(const struct blkalign_node *node, enum blkalign_attr attr)
+{
+	const struct blkalign_value *v = blkalign_node_value(node, attr);
+
+	return v ? v->str : NULL;
+}
+
+/* --- edges --- */
+
+size_t blkalign_node_edges(const struct blkalign_node *node) { return node->edges.count; }
+size_t blkalign_node_uppers(const struct blkalign_node *node) { return node->uppers.count; }
+
+const struct blkalign_edge *blkalign_node_edge(const struct blkalign_node *node, size_t index)
+{
+	assert(index < node->edges.count);
+	return &node->edges.data[index];
+}
+
+const struct blkalign_node *blkalign_node_upper(const struct blkalign_node *node, size_t index)
+{
+	assert(index < node->uppers.count);
+	return node->uppers.data[index];
+}
+
+/* Marks keep this linear: a hostile snapshot may hold exponentially many paths. */
+static bool reaches(struct blkalign_node *from, const struct blkalign_node *to, uint32_t mark)
+{
+	if (from == to)
+		return true;
+	/* Heights shrink on every way down: nodes no higher than the goal cannot lead to it. */
+	if (from->mark == mark || from->height <= to->height)
+		return false;
+	from->mark = mark;
+	for (size_t i = 0; i < from->edges.count; i++)
+		if (reaches(from->graph->nodes.data[from->edges.data[i].lower->index], to, mark))
+			return true;
+	return false;
+}
+
+static int raise_height(struct blkalign_node *node, uint32_t height)
+{
+	if (node->height >= height)
+		return 0;
+	if (height > GRAPH_DEPTH_MAX)
+		return -ELOOP;
+	node->height = height;
+	for (size_t i = 0; i < node->uppers.count; i++) {
+		int r = raise_height(node->graph->nodes.data[node->uppers.data[i]->index], height + 1);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static bool edge_before(const struct blkalign_edge *a, const struct blkalign_edge *b)
+{
+	return a->segment != b->segment ? a->segment < b->segment : a->slot < b->slot;
+}
+
+static int edge_insert(struct blkalign_node *upper, const struct blkalign_edge *edge)
+{
+	size_t low = 0, high = upper->edges.count, at;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (edge_before(&upper->edges.data[middle], edge))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (at = low; at < upper->edges.count && !edge_before(edge, &upper->edges.data[at]); at++)
+		if (upper->edges.data[at].lower == edge->lower) {
+			upper->edges.data[at] = *edge;
+			return 0;
+		}
+	if (upper->graph->edges >= GRAPH_EDGES_MAX)
+		return -E2BIG;
+	if (vec_push(&upper->edges, *edge) < 0)
+		return -ENOMEM;
+	upper->graph->edges++;
+	memmove(&upper->edges.data[at + 1], &upper->edges.data[at], (upper->edges.count - 1 - at) * sizeof(*edge));
+	upper->edges.data[at] = *edge;
+	return 0;
+}
+
+static bool lies_on(const struct blkalign_node *upper, const struct blkalign_node *lower)
+{
+	for (size_t i = 0; i < upper->edges.count; i++)
+		if (upper->edges.data[i].lower == lower)
+			return true;
+	return false;
+}
+
+int graph_connect(struct blkalign_graph *graph, const struct blkalign_edge *edge)
+{
+	struct blkalign_node *upper = graph->nodes.data[edge->upper->index], *lower = graph->nodes.data[edge->lower->index];
+	bool known = lies_on(upper, lower);
+	struct blkalign_edge copy = *edge;
+	int r;
+
+	assert(edge->stripes >= 1);
+	if (!known) {
+		if (reaches(lower, upper, ++graph->mark))
+			return -ELOOP;
+		r = raise_height(upper, lower->height + 1);
+		if (r < 0)
+			return r;
+	}
+	if (copy.state && !(copy.state = arena_strdup(graph->arena, copy.state)))
+		return -ENOMEM;
+	r = edge_insert(upper, &copy);
+	if (r < 0)
+		return r;
+	return known ? 0 : vec_push(&lower->uppers, upper);
+}
+
+int graph_connect_linear(struct blkalign_graph *graph, struct blkalign_node *upper, struct blkalign_node *lower,
+			 uint64_t lower_offset_bytes, uint64_t length_bytes)
+{
+	return graph_connect(graph, &(struct blkalign_edge){ .upper = upper,
+							     .lower = lower,
+							     .lower_offset_bytes = lower_offset_bytes,
+							     .length_bytes = length_bytes,
+							     .stripes = 1 });
+}
+
+/* --- remarks --- */
+
+int graph_remark(struct blkalign_graph *graph, const char *format, ...)
+{
+	char text[1024];
+	va_list args;
+	const char *copy;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	copy = arena_strdup(graph->arena, text);
+	if (!copy)
+		return -ENOMEM;
+	return vec_push(&graph->remarks, copy);
+}
+
+size_t blkalign_graph_remarks(const struct blkalign_graph *graph) { return graph->remarks.count; }
+
+const char *blkalign_graph_remark(const struct blkalign_graph *graph, size_t index)
+{
+	assert(index < graph->remarks.count);
+	return graph->remarks.data[index];
+}

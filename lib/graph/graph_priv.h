@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef GRAPH_GRAPH_PRIV_H
+#define GRAPH_GRAPH_PRIV_H
+
+#include "graph/graph.h"
+
+struct attr_slot {
+	enum blkalign_attr attr;
+	struct blkalign_value value;
+};
+
+struct blkalign_node {
+	struct blkalign_graph *graph;
+	const char *name;
+	enum blkalign_kind kind;
+	uint32_t index;
+	uint32_t height;	     /* longest way down; grows only */
+	uint32_t mark;		     /* of the last walk that passed */
+	VEC(struct attr_slot) attrs; /* sorted by attr: nodes carry some 20 of 100, so a full table would waste memory */
+	VEC(struct blkalign_edge) edges;
+	VEC(const struct blkalign_node *) uppers;
+};
+
+struct blkalign_graph {
+	struct arena *arena;
+	const char *source;
+	struct blkalign_node *host;
+	VEC(struct blkalign_node *) nodes;
+	VEC(const char *) remarks;
+	uint32_t *names; /* open addressing: index + 1 of the node, 0 for free; power-of-two size */
+	size_t names_room;
+	size_t edges;
+	uint32_t mark;
+};
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Images and raw disks given on the command line: each becomes a disk whose topology is assumed, and says so. */
+#include <libgen.h>
+#include <stdio.h>
+
+#include "stack/stack.h"
+
+static int set_assumed(struct blkalign_node *node, const struct blkalign_source_options *o)
+{
+	uint64_t logical = o->assume_logical_bytes ? o->assume_logical_bytes : 512;
+	uint64_t physical = o->assume_physical_bytes ? o->assume_physical_bytes : 4096;
+	int r = graph_set_u64(node, BLKALIGN_ATTR_LOGICAL_BLOCK, logical, BLKALIGN_ORIGIN_ASSUMED);
+
+	if (physical < logical)
+		physical = logical;
+	if (r >= 0)
+		r = graph_set_u64(node, BLKALIGN_ATTR_PHYSICAL_BLOCK, physical, BLKALIGN_ORIGIN_ASSUMED);
+	return r;
+}
+
+static int add_image(struct stack *stack, const char *path, struct blkalign_error *reterr)
+{
+	_cleanup_free_ char *copy = strdup(path);
+	struct dev *dev;
+	struct blkalign_node *node;
+	int r;
+
+	if (!copy)
+		return -ENOMEM;
+	r = dev_open_file(path, &dev, reterr);
+	if (r < 0)
+		return r;
+	r = stack_add(stack, BLKALIGN_KIND_DISK, basename(copy), dev, &node);
+	if (r >= 0)
+		r = graph_set_u64(node, BLKALIGN_ATTR_SIZE, dev->size_bytes, BLKALIGN_ORIGIN_FILE);
+	if (r >= 0)
+		r = graph_set_str(node, BLKALIGN_ATTR_DEVPATH, path, BLKALIGN_ORIGIN_FILE);
+	if (r >= 0)
+		r = set_assumed(node, stack_options(stack));
+	return r;
+}
+
+int blkalign_read_images(const struct blkalign_source_options *options, const char *const *paths, size_t count,
+			 struct blkalign_graph **ret_graph, struct blkalign_error *reterr)
+{
+	_cleanup_stack_ struct stack *stack = NULL;
+	int r = stack_new(graph_new("images"), options, &stack);
+
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		r = add_image(stack, paths[i], reterr);
+	if (r >= 0)
+		r = stack_run(stack, reterr);
+	if (r < 0)
+		return r;
+	*ret_graph = stack_take_graph(stack);
+	return 0;
+}

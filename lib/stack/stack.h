@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * Assembly: from devices to a graph. All policy is here: which content is believed, which members belong together, which copy is fresh.
+ *
+ * A stack is a graph plus an open device for each node that can be read. Nodes wait on a work list; each is probed once by the layers in
+ * the order of layers.c. Layers that put several devices together (md, LVM) collect in probe() and build in assemble(), which runs
+ * whenever the work list is empty, until no layer makes progress.
+ */
+#ifndef STACK_STACK_H
+#define STACK_STACK_H
+
+#include <blkalign/source.h>
+
+#include "dev/dev.h"
+#include "graph/graph.h"
+
+struct stack;
+
+/** Outcome of layer.probe besides 0 (content recognised, no further layer is asked), BLKALIGN_NOT_THIS and negative errno. */
+#define STACK_GO_ON 16 /* recognised and noted, but further layers shall look as well */
+
+struct layer {
+	const char *name;
+	/**
+	 * Look at `dev`, the content of `host`. Add nodes by stack_add() or remember what was seen. Damage that keeps the content from being understood is
+	 * told by graph_remark() and is not a failure; negative errno is for -ENOMEM, -E2BIG and the like. Read errors: remark, BLKALIGN_NOT_THIS.
+	 */
+	int (*probe)(struct stack *stack, struct blkalign_node *host, struct dev *dev);
+	/** Build nodes from what was collected; *ret_progress when a new node was added. NULL when nothing is collected. */
+	int (*assemble)(struct stack *stack, bool *ret_progress);
+	/** Free the layer's state. NULL when there is none. */
+	void (*done)(void *state);
+};
+
+/** Ordered; the reason for the order is in layers.c. */
+extern const struct layer *const stack_layers[];
+extern const size_t stack_layers_count;
+
+/** An empty stack; `graph` is taken over also on failure. */
+int stack_new(struct blkalign_graph *graph, const struct blkalign_source_options *options, struct stack **ret_stack);
+/** Frees the stack, closes its devices, and with it the graph unless it was taken. */
+void stack_free(struct stack *stack);
+static inline void stack_freep(struct stack **stack) { stack_free(*stack); }
+#define _cleanup_stack_ _cleanup_(stack_freep)
+
+struct blkalign_graph *stack_graph(const struct stack *stack);
+/** Hand the graph to the caller. */
+struct blkalign_graph *stack_take_graph(struct stack *stack);
+const struct blkalign_source_options *stack_options(const struct stack *stack);
+
+/** The state of a layer: a pointer that starts as NULL, kept per stack and given to layer.done. */
+void **stack_state(struct stack *stack, const struct layer *layer);
+
+/**
+ * Add a node with its device and put it on the work list. `dev` (may be NULL: not readable) belongs to the stack from here, also on
+ * failure. A node that exists already is not added again by callers: they look with graph_find() first and call stack_set_dev().
+ */
+int stack_add(struct stack *stack, enum blkalign_kind kind, const char *name, struct dev *dev, struct blkalign_node **ret_node);
+/** Give an existing node a device and put it on the work list, unless it has one: then `dev` is closed. */
+int stack_set_dev(struct stack *stack, struct blkalign_node *node, struct dev *dev);
+/** The device that reads `node`'s bytes, or NULL. Owned by the stack. */
+struct dev *stack_dev(const struct stack *stack, const struct blkalign_node *node);
+
+/** Probe and assemble until nothing new appears. */
+int stack_run(struct stack *stack, struct blkalign_error *reterr);
+
+/** A content node "what:host" on the whole of `host`, CONTENT set to `what`. */
+int stack_add_content(struct stack *stack, enum blkalign_kind kind, const char *what, struct blkalign_node *host,
+		      struct blkalign_node **ret_node);
+
+/** Partition name as the kernel forms it: "sda1", "nvme0n1p1", "disk.img1", "vg/lv1". */
+void stack_partition_name(char *ret, size_t size, const char *disk, unsigned number);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unit.h"
+
+#include "base/base.h"
+
+static void test_checked_arithmetic(void **state)
+{
+	uint64_t r = 7;
+
+	(void)state;
+	assert_true(u64_add(UINT64_MAX - 1, 1, &r));
+	assert_int_equal(r, UINT64_MAX);
+	assert_false(u64_add(UINT64_MAX, 1, &r));
+	assert_false(u64_mul(UINT64_C(1) << 32, UINT64_C(1) << 32, &r));
+	assert_int_equal(r, UINT64_MAX);
+	assert_true(range_inside(10, 0, 10));
+	assert_false(range_inside(10, 1, 10));
+	assert_false(range_inside(1, UINT64_MAX, 10));
+	assert_int_equal(round_up_u64(4097, 4096), 8192);
+	assert_int_equal(round_up_u64(UINT64_MAX, 4096), 0);
+	assert_int_equal(gcd_u64(3670016, 4194304), 524288);
+}
+
+/* Check values from the catalogue of parametrised CRC algorithms: CRC-32/ISO-HDLC, CRC-32/JAMCRC and CRC-32C over "123456789". */
+static void test_crc(void **state)
+{
+	(void)state;
+	assert_int_equal(crc32_zlib("123456789", 9), 0xcbf43926);
+	assert_int_equal(crc32_raw(0xffffffff, "123456789", 9), 0x340bc6d9);
+	assert_int_equal(~crc32c_raw(0xffffffff, "123456789", 9), 0xe3069283);
+}
+
+static void test_byte_order(void **state)
+{
+	static const uint8_t b[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+
+	(void)state;
+	assert_int_equal(load_le16(b), 0x0201);
+	assert_int_equal(load_le32(b), 0x04030201);
+	assert_true(load_le64(b) == UINT64_C(0x0807060504030201));
+	assert_int_equal(load_be16(b), 0x0102);
+	assert_int_equal(load_be32(b), 0x01020304);
+	assert_true(load_be64(b) == UINT64_C(0x0102030405060708));
+}
+
+static void test_escape(void **state)
+{
+	char out[64];
+
+	(void)state;
+	assert_string_equal(blkalign_escape(out, sizeof(out), "plain"), "plain");
+	assert_string_equal(blkalign_escape(out, sizeof(out), "a\x1b[2Jb\n"), "a\\x1b[2Jb\\x0a");
+	assert_string_equal(blkalign_escape(out, sizeof(out), "gr\xc3\xbc\xc3\x9f"), "gr\xc3\xbc\xc3\x9f");
+	assert_string_equal(blkalign_escape(out, sizeof(out),
+					    "\xe2\x80\xae"
+					    "x"),
+			    "\\xe2\\x80\\xaex");
+	assert_string_equal(blkalign_escape(out, sizeof(out), "\xc0\xaf"), "\\xc0\\xaf");
+	assert_string_equal(blkalign_escape(out, sizeof(out), "\\"), "\\x5c");
+	assert_string_equal(blkalign_escape(out, 6, "abc\x1b"), "abc");
+}
+
+static void test_format_bytes(void **state)
+{
+	char out[32];
+
+	(void)state;
+	assert_string_equal(blkalign_format_bytes(out, sizeof(out), 1048576, 0), "1 MiB");
+	assert_string_equal(blkalign_format_bytes(out, sizeof(out), 3670016, 0), "3584 KiB");
+	assert_string_equal(blkalign_format_bytes(out, sizeof(out), 33553920, 0), "33553920 B");
+	assert_string_equal(blkalign_format_bytes(out, sizeof(out), 0, 0), "0 B");
+	assert_string_equal(blkalign_format_bytes(out, sizeof(out), BLKALIGN_UNKNOWN, 0), "-");
+	assert_string_equal(blkalign_format_bytes(out, sizeof(out), UINT64_C(3000592982016), 1), "2.7 TiB");
+}
+
+static void test_arena_and_strbuf(void **state)
+{
+	struct arena *a = arena_new();
+	struct strbuf b = { 0 };
+
+	(void)state;
+	assert_non_null(a);
+	for (int i = 0; i < 1000; i++) {
+		char *s = arena_printf(a, "string %d", i);
+
+		assert_non_null(s);
+		assert_int_equal((uintptr_t)s % _Alignof(max_align_t), 0);
+	}
+	arena_free(a);
+	for (int i = 0; i < 1000; i++)
+		strbuf_printf(&b, "%d,", i);
+	assert_false(b.failed);
+	assert_int_equal(b.length, strlen(b.text));
+	strbuf_done(&b);
+	assert_string_equal(strbuf_text(&b), "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_checked_arithmetic), cmocka_unit_test(test_crc),
+		cmocka_unit_test(test_byte_order),	   cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_format_bytes),	   cmocka_unit_test(test_arena_and_strbuf),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

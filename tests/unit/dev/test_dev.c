@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "unit.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dev/dev.h"
+
+static void test_range_and_state(void **state)
+{
+	uint8_t data[64] = { 0 }, buffer[8];
+	_cleanup_dev_ struct dev *dev = NULL;
+	struct blkalign_error err = { 0 };
+	struct dev_request write = { .op = DEV_WRITE, .length_bytes = 4, .buffer = buffer };
+
+	(void)state;
+	assert_int_equal(dev_open_memory("mem", data, sizeof(data), false, &dev), 0);
+	assert_int_equal(dev_read(dev, 60, buffer, 4, &err), 0);
+	assert_int_equal(dev_read(dev, 60, buffer, 5, &err), -ERANGE);
+	assert_int_equal(err.offset_bytes, 60);
+	assert_string_equal(err.where, "mem");
+	assert_int_equal(dev_read(dev, UINT64_MAX, buffer, 5, &err), -ERANGE);
+	write.dev = dev;
+	assert_int_equal(dev_run(&write, 1, &err), -EROFS);
+}
+
+static void test_slice_of_fault(void **state)
+{
+	uint8_t data[4096], buffer[16];
+	_cleanup_dev_ struct dev *mem = NULL, *bad = NULL, *slice = NULL;
+	struct dev_request q[3];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i / 16);
+	assert_int_equal(dev_open_memory("mem", data, sizeof(data), false, &mem), 0);
+	assert_int_equal(dev_open_fault(mem, 1024, 512, -EIO, &bad), 0);
+	assert_int_equal(dev_open_slice("slice", bad, 512, 2048, &slice), 0);
+	assert_int_equal(dev_open_slice("slice", bad, 4000, 97, &(struct dev *){ NULL }), -ERANGE);
+	for (unsigned i = 0; i < 3; i++)
+		q[i] = (struct dev_request){
+			.dev = slice, .op = DEV_READ, .offset_bytes = 496 * (uint64_t)i, .length_bytes = 16, .buffer = buffer
+		};
+	/* The requests at 496 and 992 of the slice reach bytes 1008 and 1504 below: the second touches [1024, 1536). */
+	assert_int_equal(dev_run(q, 3, NULL), -EIO);
+	assert_int_equal(q[0].result, 0);
+	assert_int_equal(q[1].result, 0);
+	assert_int_equal(q[2].result, -EIO);
+	assert_ptr_equal(q[2].dev, slice);
+	assert_int_equal(dev_read(slice, 0, buffer, 16, NULL), 0);
+	assert_int_equal(buffer[0], 32);
+}
+
+static void test_file(void **state)
+{
+	char path[] = "/tmp/blkalign-test-XXXXXX", fifo[64];
+	_cleanup_dev_ struct dev *dev = NULL;
+	struct blkalign_error err = { 0 };
+	struct dev_request q[100];
+	uint32_t words[100];
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (uint32_t i = 0; i < 1024; i++)
+		assert_int_equal(write(fd, &i, sizeof(i)), sizeof(i));
+	assert_int_equal(dev_open_file(path, &dev, &err), 0);
+	assert_int_equal(dev->size_bytes, 4096);
+	for (unsigned i = 0; i < 100; i++)
+		q[i] = (struct dev_request){
+			.dev = dev, .op = DEV_READ, .offset_bytes = 4 * (uint64_t)(i * 7), .length_bytes = 4, .buffer = &words[i]
+		};
+	assert_int_equal(dev_run(q, 100, &err), 0);
+	for (unsigned i = 0; i < 100; i++)
+		assert_int_equal(words[i], i * 7);
+	/* Cut behind our back: an error, not zeros. */
+	assert_int_equal(ftruncate(fd, 2048), 0);
+	assert_int_equal(dev_read(dev, 2044, words, 8, &err), -EIO);
+	assert_int_equal(dev_run(q, 100, &err), -EIO);
+	assert_int_equal(q[73].result, 0);
+	assert_int_equal(q[74].result, -EIO);
+	assert_int_equal(err.offset_bytes, 74 * 7 * 4);
+	assert_int_equal(dev_read(dev, 3000, words, 4, &err), -EIO);
+	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	assert_int_equal(dev_open_file(fifo, &(struct dev *){ NULL }, &err), -ENOTSUP);
+	assert_int_equal(dev_open_file("/nonexistent/x", &(struct dev *){ NULL }, &err), -ENOENT);
+	assert_non_null(strstr(err.message, "No such file"));
+	close(fd);
+	unlink(fifo);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_range_and_state),
+		cmocka_unit_test(test_slice_of_fault),
+		cmocka_unit_test(test_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
