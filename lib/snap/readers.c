@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "snap/snap.h"
+
+/* Those with a signature of their own come first, loose text last: it is recognised by weaker signs. */
+const struct snap_reader *const snap_readers[] = {
+	NULL,
+};
+
+const struct snap_reader *snap_recognise(const struct snap_probe *probe)
+{
+	for (size_t i = 0; snap_readers[i]; i++)
+		if (snap_readers[i]->recognise(probe))
+			return snap_readers[i];
+	return NULL;
+}
