@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef RAID_RAID_PRIV_H
+#define RAID_RAID_PRIV_H
+
+#include "raid/raid.h"
+
+/** Zones of linear and raid0: set zones, zone_slots and array_bytes. */
+int zones_init_linear(struct raid_geometry *g, const uint64_t *component_bytes);
+int zones_init_raid0(struct raid_geometry *g, const uint64_t *component_bytes, struct blkalign_error *reterr);
+int zones_locate(const struct raid_geometry *g, uint64_t array_bytes, struct raid_place *ret);
+
+/** The table row of (level, layout), or NULL; sets nothing. raid4 has one layout whatever number it carries. */
+const struct raid_parity_layout *parity_layout_find(int32_t level, uint32_t layout);
+const char *parity_layout_name(const struct raid_parity_layout *layout);
+void parity_locate(const struct raid_geometry *g, uint64_t array_bytes, struct raid_place *ret);
+
+/** Check and split the layout number, work out used and array bytes of `component_bytes` per member. */
+int raid10_init(struct raid_geometry *g, uint64_t component_bytes, struct blkalign_error *reterr);
+void raid10_locate(const struct raid_geometry *g, uint64_t array_bytes, uint32_t copy, struct raid_place *ret);
+
+#endif
