@@ -68,6 +68,7 @@ static void run_unaligned(struct dev_request *q)
 	whole.buffer = bounce;
 	q->dev->ops->run(q->dev, &whole, 1);
 	q->result = whole.result;
+	q->reason = whole.reason;
 	if (!whole.result)
 		memcpy(q->buffer, bounce + (q->offset_bytes - first), q->length_bytes);
 }
@@ -105,13 +106,15 @@ static int describe(const struct dev_request *q, struct blkalign_error *reterr)
 					  "%s of %zu bytes at byte %" PRIu64 " goes beyond the end of the device at byte %" PRIu64,
 					  op_names[q->op], q->length_bytes, q->offset_bytes, q->dev->size_bytes);
 	return blkalign_error_set(reterr, q->result, q->dev->name, q->offset_bytes, "%s of %zu bytes at byte %" PRIu64 " failed: %s",
-				  op_names[q->op], q->length_bytes, q->offset_bytes, strerror(-q->result));
+				  op_names[q->op], q->length_bytes, q->offset_bytes, q->reason ? q->reason : strerror(-q->result));
 }
 
 int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *reterr)
 {
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
+		requests[i].reason = NULL;
 		requests[i].result = refuse(&requests[i]);
+	}
 	dispatch(requests, count);
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].result)

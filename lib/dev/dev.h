@@ -26,16 +26,17 @@ struct dev_request {
 	enum dev_op op;
 	uint64_t offset_bytes;
 	size_t length_bytes;
-	void *buffer; /* length_bytes; NULL for DEV_FLUSH */
-	int result;   /* 0 or negative errno, set by dev_run() */
+	void *buffer;	    /* length_bytes; NULL for DEV_FLUSH */
+	int result;	    /* 0 or negative errno, set by dev_run() */
+	const char *reason; /* why `result` is no success, where errno does not say it; static or NULL, set by dev_run() */
 };
 
 /** What an implementation provides. */
 struct dev_ops {
 	const char *kind; /* "file", "memory", "slice", ... for messages */
 	/**
-	 * Carry out `count` requests, all on this device, checked and aligned to block_bytes. Sets each `result`; short transfers
-	 * are errors (-EIO).
+	 * Carry out `count` requests, all on this device, checked and aligned to block_bytes. Sets each `result`, and `reason` where there
+	 * is more to say; short transfers are errors (-EIO).
 	 */
 	void (*run)(struct dev *dev, struct dev_request *requests, size_t count);
 	/** Release everything but the struct itself. NULL: nothing to release. */
