@@ -50,6 +50,12 @@ int graph_connect(struct blkalign_graph *graph, const struct blkalign_edge *edge
 int graph_connect_linear(struct blkalign_graph *graph, struct blkalign_node *upper, struct blkalign_node *lower,
 			 uint64_t lower_offset_bytes, uint64_t length_bytes);
 
+/**
+ * Put the nodes into the order that readers of the graph may rely on: lower devices before what lies on them, otherwise as they were added. To be
+ * called once, when everything is connected: indexes change.
+ */
+int graph_sort(struct blkalign_graph *graph);
+
 /** A sentence for blkalign_graph_remark(). */
 int graph_remark(struct blkalign_graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
