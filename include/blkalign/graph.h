@@ -26,7 +26,7 @@ enum blkalign_kind {
 	BLKALIGN_KIND_DISK, /**< drive, LUN, loop device or image file */
 	BLKALIGN_KIND_PARTITION,
 	BLKALIGN_KIND_MD,      /**< md array */
-	BLKALIGN_KIND_PV,      /**< LVM physical volume label on a device */
+	BLKALIGN_KIND_PV,      /**< LVM physical volume label on a device; its byte 0 is the device's, extents begin at pe_start */
 	BLKALIGN_KIND_LV,      /**< LVM logical volume */
 	BLKALIGN_KIND_DM,      /**< device mapper device that is no LV and no LUKS mapping */
 	BLKALIGN_KIND_CRYPT,   /**< LUKS container: its byte 0 is the payload's */

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+
+#include "check/check.h"
+#include "check/rules.h"
+
+const char *check_name(struct check *c, const struct blkalign_node *node)
+{
+	struct facts *f = facts_of(c, node);
+
+	if (!f->name)
+		f->name = report_escaped(c->report, blkalign_node_name(node));
+	return f->name;
+}
+
+static bool is_plain_word(const char *text)
+{
+	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%=") == strlen(text);
+}
+
+/* A name holding quotes or backslashes cannot be written down both safely and simply: then a placeholder stands for it. */
+static const char *shell_word(struct check *c, const char *path)
+{
+	char safe[512];
+
+	if (is_plain_word(path))
+		return report_text(c->report, "%s", path);
+	blkalign_escape(safe, sizeof(safe), path);
+	if (strcmp(safe, path) != 0 || strchr(path, '\''))
+		return "DEVICE";
+	return report_text(c->report, "'%s'", path);
+}
+
+const char *check_path(struct check *c, const struct blkalign_node *node)
+{
+	const char *path = blkalign_node_str(node, BLKALIGN_ATTR_DEVPATH), *name = blkalign_node_name(node);
+	char made[300];
+
+	if (path)
+		return shell_word(c, path);
+	/* Contents are named "what:device"; commands act on the device. */
+	if ((blkalign_node_kind(node) == BLKALIGN_KIND_PV || blkalign_node_kind(node) == BLKALIGN_KIND_CRYPT ||
+	     blkalign_node_kind(node) == BLKALIGN_KIND_CONTENT || blkalign_node_kind(node) == BLKALIGN_KIND_BCACHE) &&
+	    blkalign_node_edges(node))
+		return check_path(c, blkalign_node_edge(node, 0)->lower);
+	snprintf(made, sizeof(made), "%s%s", strncmp(name, "/dev/", 5) == 0 ? "" : "/dev/", name);
+	return shell_word(c, made);
+}
+
+static void check_done(struct check *c)
+{
+	free(c->facts);
+	vec_done(&c->blames);
+}
+
+static int run(struct check *c)
+{
+	c->facts = calloc(blkalign_graph_size(c->graph) + 1, sizeof(*c->facts));
+	if (!c->facts)
+		return -ENOMEM;
+	facts_collect(c);
+	rules_exempt(c);
+	judge_graph(c);
+	judge_report(c);
+	rules_run(c);
+	return c->failed ? -ENOMEM : 0;
+}
+
+int blkalign_check(const struct blkalign_graph *graph, struct blkalign_report **ret_report, struct blkalign_error *reterr)
+{
+	struct check c = { .graph = graph, .host = blkalign_graph_host(graph), .report = report_new() };
+	int r = c.report ? run(&c) : -ENOMEM;
+
+	if (r >= 0)
+		r = report_finish(c.report);
+	check_done(&c);
+	if (r < 0) {
+		blkalign_report_free(c.report);
+		return blkalign_error_set(reterr, r, NULL, BLKALIGN_UNKNOWN, "cannot judge the stack: %s", strerror(-r));
+	}
+	*ret_report = c.report;
+	return 0;
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * What is believed of each node. The physical block of a drive is the largest that a believable source names; where none names more than 512
+ * and the medium cannot have that, 4096 is assumed and every sentence says so.
+ */
+#include <stdio.h>
+#include <strings.h>
+
+#include "check/check.h"
+#include "check/models.h"
+#include "graph/graph.h"
+
+/* Larger "physical blocks" are preferred write sizes. */
+#define PHYSICAL_MAX_BYTES   16384
+#define PHYSICAL_FLOOR_BYTES 4096
+/* Spinning drives of about 1 TB and more have 4096-byte sectors inside, with few exceptions. */
+#define LARGE_DISK_BYTES (UINT64_C(900) * 1000 * 1000 * 1000)
+
+static uint64_t blocks_to_bytes(const struct blkalign_node *n, enum blkalign_attr attr)
+{
+	uint64_t blocks = blkalign_node_u64(n, attr), logical = blkalign_node_u64(n, BLKALIGN_ATTR_LOGICAL_BLOCK), bytes;
+
+	if (!is_set(blocks))
+		return BLKALIGN_UNKNOWN;
+	return u64_mul(blocks, is_set(logical) ? logical : 512, &bytes) ? bytes : BLKALIGN_UNKNOWN;
+}
+
+static bool believable(uint64_t bytes) { return is_set(bytes) && is_power_of_2(bytes) && bytes >= 512 && bytes <= PHYSICAL_MAX_BYTES; }
+
+static void believe(struct facts *f, uint64_t bytes, const char *source)
+{
+	if (!believable(bytes) || bytes <= f->grains[BOUNDARY_PHYSICAL].bytes)
+		return;
+	f->grains[BOUNDARY_PHYSICAL].bytes = bytes;
+	f->physical_source = source;
+}
+
+static bool is_rotational(const struct blkalign_node *n)
+{
+	uint64_t rpm = blkalign_node_u64(n, BLKALIGN_ATTR_VPD_B1_ROTATION);
+
+	return blkalign_node_u64(n, BLKALIGN_ATTR_ROTATIONAL) == 1 && rpm != 1 && !attr_is(n, BLKALIGN_ATTR_TRANSPORT, "usb");
+}
+
+/* A small spinning drive that says 512 is believed; nothing else is. */
+static bool may_be_512(const struct blkalign_node *n)
+{
+	uint64_t size = blkalign_node_u64(n, BLKALIGN_ATTR_SIZE);
+
+	return is_rotational(n) && is_set(size) && size < LARGE_DISK_BYTES && !model_hides_4096(n);
+}
+
+static void collect_physical(const struct blkalign_node *n, struct facts *f)
+{
+	const struct blkalign_value *reported = blkalign_node_value(n, BLKALIGN_ATTR_PHYSICAL_BLOCK);
+	struct grain *grain = &f->grains[BOUNDARY_PHYSICAL];
+
+	f->physical_reported = reported ? reported->u64 : BLKALIGN_UNKNOWN;
+	if (reported)
+		believe(f, reported->u64, blkalign_origin_name(reported->origin));
+	believe(f, blkalign_node_u64(n, BLKALIGN_ATTR_RC16_PHYSICAL), "READ CAPACITY(16)");
+	believe(f, blkalign_node_u64(n, BLKALIGN_ATTR_ATA_PHYSICAL), "IDENTIFY");
+	believe(f, blocks_to_bytes(n, BLKALIGN_ATTR_VPD_B0_GRANULARITY), "block limits page");
+	believe(f, blocks_to_bytes(n, BLKALIGN_ATTR_NVME_NPWG), "NVMe write granularity");
+	if (blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO) == 4096)
+		believe(f, 4096, "minimum I/O size");
+	if (reported && reported->origin == BLKALIGN_ORIGIN_ASSUMED) {
+		f->physical_assumed = true;
+		return;
+	}
+	if (grain->bytes >= PHYSICAL_FLOOR_BYTES || (grain->bytes && may_be_512(n)))
+		return;
+	grain->bytes = PHYSICAL_FLOOR_BYTES;
+	f->physical_assumed = true;
+	f->physical_source = "assumed";
+}
+
+/* Where the first physical block starts. The kernel keeps it as alignment_offset of the whole device. */
+static void collect_offset(const struct blkalign_node *n, struct facts *f)
+{
+	struct grain *grain = &f->grains[BOUNDARY_PHYSICAL];
+	int64_t offset = blkalign_node_i64(n, BLKALIGN_ATTR_ALIGNMENT_OFFSET, 0);
+	uint64_t lowest = blocks_to_bytes(n, BLKALIGN_ATTR_RC16_LOWEST_ALIGNED);
+
+	if (!is_set(lowest))
+		lowest = blocks_to_bytes(n, BLKALIGN_ATTR_ATA_OFFSET);
+	if (offset > 0 && offset < INT32_MAX)
+		grain->offset_bytes = (uint64_t)offset % grain->bytes;
+	else if (is_set(lowest))
+		grain->offset_bytes = lowest % grain->bytes;
+}
+
+static void collect_hint(const struct blkalign_node *n, struct facts *f)
+{
+	struct hint_facts h = {
+		.optimal_bytes = blkalign_node_u64(n, BLKALIGN_ATTR_OPTIMAL_IO),
+		.minimum_bytes = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO),
+		.logical_bytes = blkalign_node_u64(n, BLKALIGN_ATTR_LOGICAL_BLOCK),
+		.physical_bytes = f->grains[BOUNDARY_PHYSICAL].bytes,
+		.max_hw_bytes = blkalign_node_u64(n, BLKALIGN_ATTR_MAX_HW_TRANSFER),
+		.vpd_optimal_blocks = blkalign_node_u64(n, BLKALIGN_ATTR_VPD_B0_OPTIMAL),
+		.vpd_max_blocks = blkalign_node_u64(n, BLKALIGN_ATTR_VPD_B0_MAX_TRANSFER),
+		.vpd_prefetch_blocks = blkalign_node_u64(n, BLKALIGN_ATTR_VPD_B0_MAX_PREFETCH),
+		.nows_blocks = blkalign_node_u64(n, BLKALIGN_ATTR_NVME_NOWS),
+	};
+	uint64_t offered = blocks_to_bytes(n, BLKALIGN_ATTR_VPD_B0_OPTIMAL);
+
+	if (!is_set(h.optimal_bytes) && is_set(offered)) {
+		f->hint_dropped = h.optimal_bytes == 0;
+		h.optimal_bytes = offered;
+	}
+	f->optimal_bytes = is_set(h.optimal_bytes) ? h.optimal_bytes : 0;
+	f->hint = hint_classify(&h);
+}
+
+/* Geometry that a plain device reports: hardware RAID, storage arrays, Ceph. */
+static void collect_reported_geometry(const struct blkalign_node *n, struct facts *f)
+{
+	uint64_t minimum = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO);
+	uint64_t optimal = f->hint == HINT_STRIPE || f->hint == HINT_DIVIDES_MIB ? f->optimal_bytes : 0;
+
+	if (is_set(minimum) && minimum > PHYSICAL_MAX_BYTES && minimum % f->grains[BOUNDARY_PHYSICAL].bytes == 0 && !hint_is_bogus(f->hint))
+		f->grains[BOUNDARY_CHUNK].bytes = minimum;
+	if (optimal > PHYSICAL_MAX_BYTES && optimal > f->grains[BOUNDARY_CHUNK].bytes)
+		f->grains[BOUNDARY_STRIPE].bytes = optimal;
+	/* Objects of 1 MiB and more are crossed so seldom that it does not matter. */
+	f->crossing_costs = f->grains[BOUNDARY_CHUNK].bytes < MIB;
+}
+
+/* True geometry of arrays and striped volumes, from their own map. */
+static void collect_geometry(const struct blkalign_node *n, struct facts *f)
+{
+	const struct blkalign_edge *e = blkalign_node_edge(n, 0);
+	uint64_t chunk = blkalign_node_u64(n, BLKALIGN_ATTR_MD_CHUNK), stripe = blkalign_node_u64(n, BLKALIGN_ATTR_MD_STRIPE);
+
+	if (is_set(e->chunk_bytes))
+		chunk = e->chunk_bytes;
+	if (!is_set(chunk) || attr_is(n, BLKALIGN_ATTR_MD_LEVEL, "raid1") || attr_is(n, BLKALIGN_ATTR_MD_LEVEL, "linear"))
+		return;
+	f->grains[BOUNDARY_CHUNK].bytes = chunk;
+	f->crossing_costs = true;
+	if (!is_set(stripe) && (e->stripes <= 1 || !u64_mul(chunk, e->stripes, &stripe)))
+		return;
+	f->grains[BOUNDARY_STRIPE].bytes = stripe;
+}
+
+static enum exempt exempt_partition(const struct blkalign_node *n)
+{
+	static const char *const containers[] = { "extended", "bios-boot", "msr", "protective", "reserved" };
+	const char *role = blkalign_node_str(n, BLKALIGN_ATTR_PART_ROLE);
+
+	for (size_t i = 0; role && i < ARRAY_SIZE(containers); i++)
+		if (!strcmp(role, containers[i]))
+			return EXEMPT_CONTAINER;
+	return EXEMPT_NO;
+}
+
+static bool is_stacked(const struct blkalign_node *n) { return blkalign_node_edges(n) > 0; }
+
+static void collect_node(const struct blkalign_node *n, struct facts *f)
+{
+	enum blkalign_kind kind = blkalign_node_kind(n);
+
+	if (kind == BLKALIGN_KIND_HOST)
+		return;
+	if (is_stacked(n)) {
+		collect_geometry(n, f);
+	} else {
+		collect_physical(n, f);
+		collect_offset(n, f);
+		collect_hint(n, f);
+		collect_reported_geometry(n, f);
+	}
+	if (kind == BLKALIGN_KIND_PARTITION)
+		f->exempt = exempt_partition(n);
+}
+
+void facts_collect(struct check *c)
+{
+	for (size_t i = 0; i < blkalign_graph_size(c->graph); i++)
+		collect_node(blkalign_graph_node(c->graph, i), &c->facts[i]);
+}
+
+bool edge_is_idle(const struct blkalign_edge *edge)
+{
+	static const char *const idle[] = { "spare", "faulty", "stale", "journal", "metadata" };
+
+	for (size_t i = 0; edge->state && i < ARRAY_SIZE(idle); i++)
+		if (!strcmp(edge->state, idle[i]))
+			return true;
+	return false;
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * No single test tells good from bad: 33553920 is a multiple of 512 but not of 4096, 268431360 is a multiple of 4096, a saturated NVMe field is a power of two,
+ * and 786432 is none but genuine. So each shape is named by itself.
+ */
+#include "check/hint.h"
+
+/* Above this no full stripe is known; sixteen times 4 MiB. */
+#define STRIPE_MAX_BYTES (64 * MIB)
+/* Above this a drive without a chunk names a transfer limit. */
+#define UNCHUNKED_MAX_BYTES (16 * MIB)
+/* Below this, one block short of a power of two is also what seven disks of a small chunk give. */
+#define LIMIT_MIN_BYTES (64 * KIB)
+
+static bool known(uint64_t value) { return value != BLKALIGN_UNKNOWN && value; }
+
+static bool all_ones(const struct hint_facts *f)
+{
+	if (f->optimal_bytes == 65535 * UINT64_C(512) || f->optimal_bytes == 65535 * UINT64_C(4096))
+		return true;
+	if (known(f->logical_bytes) && f->optimal_bytes / f->logical_bytes == 65535)
+		return true;
+	if (known(f->nows_blocks) && f->nows_blocks >= 65535)
+		return true;
+	return known(f->vpd_optimal_blocks) && f->vpd_optimal_blocks >= 65535 && f->vpd_optimal_blocks == f->vpd_max_blocks &&
+	       f->vpd_optimal_blocks == f->vpd_prefetch_blocks;
+}
+
+static bool has_chunk(const struct hint_facts *f)
+{
+	uint64_t block = known(f->physical_bytes) ? f->physical_bytes : 4096;
+
+	return known(f->minimum_bytes) && f->minimum_bytes > block && f->minimum_bytes > 4096;
+}
+
+static bool one_block_short(const struct hint_facts *f)
+{
+	uint64_t v = f->optimal_bytes;
+
+	if (v < LIMIT_MIN_BYTES || (has_chunk(f) && v % f->minimum_bytes == 0))
+		return false;
+	return is_power_of_2(v + 512) || is_power_of_2(v + 4096);
+}
+
+static bool too_large(const struct hint_facts *f)
+{
+	return f->optimal_bytes >= STRIPE_MAX_BYTES || (f->optimal_bytes > UNCHUNKED_MAX_BYTES && !has_chunk(f));
+}
+
+enum hint_shape hint_classify(const struct hint_facts *f)
+{
+	uint64_t v = f->optimal_bytes;
+
+	if (!known(v))
+		return HINT_NONE;
+	if (all_ones(f))
+		return HINT_SATURATED;
+	if (one_block_short(f))
+		return HINT_LIMIT;
+	if (known(f->physical_bytes) && v % f->physical_bytes && (v < f->physical_bytes || MIB % v))
+		return HINT_OFF_PHYSICAL;
+	if (known(f->minimum_bytes) && v % f->minimum_bytes)
+		return HINT_OFF_MINIMUM;
+	if (too_large(f))
+		return HINT_TOO_LARGE;
+	if (MIB % v == 0)
+		return HINT_DIVIDES_MIB;
+	if (known(f->max_hw_bytes) && v > f->max_hw_bytes && !has_chunk(f))
+		return HINT_BEYOND_LIMIT;
+	return HINT_STRIPE;
+}
+
+const char *hint_shape_text(enum hint_shape shape)
+{
+	switch (shape) {
+	case HINT_SATURATED:
+		return "a 16-bit field at its end stop (65535 blocks), no stripe";
+	case HINT_LIMIT:
+		return "one block below a power of two: a transfer limit, no stripe";
+	case HINT_OFF_PHYSICAL:
+		return "no multiple of the physical block";
+	case HINT_OFF_MINIMUM:
+		return "no multiple of the minimum I/O size";
+	case HINT_TOO_LARGE:
+		return "larger than any stripe";
+	case HINT_BEYOND_LIMIT:
+		return "longer than the largest request the hardware takes";
+	case HINT_POISONED:
+		return "not this array's stripe: the kernel multiplied it with a bad hint from below";
+	case HINT_NONE:
+	case HINT_DIVIDES_MIB:
+	case HINT_STRIPE:
+	case HINT_BOGUS_FIRST:
+		break;
+	}
+	return "in order";
+}
+
+uint64_t hint_fingerprint(uint64_t offset_bytes)
+{
+	/* Sectors: 65535 blocks of 512 and 4096; 32767 and 65527 from host adapters and page rounding; 32760; what arrays make of them. */
+	static const uint32_t sectors512[] = { 65535, 524280, 32767, 65527, 65528, 32760, 4193280, 8387584 };
+
+	if (!offset_bytes || offset_bytes == BLKALIGN_UNKNOWN || offset_bytes % MIB == 0)
+		return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(sectors512); i++)
+		if (offset_bytes % (sectors512[i] * UINT64_C(512)) == 0)
+			return sectors512[i] * UINT64_C(512);
+	return 0;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Optimal and minimum I/O size. A bogus hint is a warning while it can still do harm: something on disk was placed by it, read-ahead follows it, or
+ * the device is empty and the next tool will ask. Where everything lies well already it is a note, or half the world's USB disks would be in alarm.
+ */
+#include <inttypes.h>
+#include <strings.h>
+
+#include "check/read_ahead.h"
+#include "check/remedy.h"
+#include "check/rules.h"
+
+static bool mentions(const struct blkalign_node *n, enum blkalign_attr attr, const char *word)
+{
+	const char *text = blkalign_node_str(n, attr);
+
+	return text && strcasestr(text, word);
+}
+
+static bool is_virtual(const struct check *c, const struct blkalign_node *n)
+{
+	const char *hypervisor = c->host ? blkalign_node_str(c->host, BLKALIGN_ATTR_HYPERVISOR) : NULL;
+
+	if (mentions(n, BLKALIGN_ATTR_MODEL, "MSFT") || mentions(n, BLKALIGN_ATTR_VENDOR, "Msft") ||
+	    mentions(n, BLKALIGN_ATTR_MODEL, "virtual") || mentions(n, BLKALIGN_ATTR_VENDOR, "QEMU") ||
+	    mentions(n, BLKALIGN_ATTR_VENDOR, "VMware") || attr_is(n, BLKALIGN_ATTR_TRANSPORT, "virtio"))
+		return true;
+	return hypervisor && strcmp(hypervisor, "none") != 0;
+}
+
+static bool is_usb(const struct blkalign_node *n)
+{
+	return attr_is(n, BLKALIGN_ATTR_TRANSPORT, "usb") || attr_is(n, BLKALIGN_ATTR_DRIVER, "uas") ||
+	       attr_is(n, BLKALIGN_ATTR_DRIVER, "usb-storage") || blkalign_node_str(n, BLKALIGN_ATTR_USB_ID);
+}
+
+static bool is_network(const struct blkalign_node *n)
+{
+	return attr_is(n, BLKALIGN_ATTR_TRANSPORT, "iscsi") || attr_is(n, BLKALIGN_ATTR_TRANSPORT, "fc") ||
+	       attr_is(n, BLKALIGN_ATTR_TRANSPORT, "srp");
+}
+
+static bool is_sas_host(const struct blkalign_node *n)
+{
+	return mentions(n, BLKALIGN_ATTR_DRIVER, "mpt") || mentions(n, BLKALIGN_ATTR_DRIVER, "sas") ||
+	       attr_is(n, BLKALIGN_ATTR_TRANSPORT, "sas");
+}
+
+/* Who makes the value up, as far as the facts tell. */
+static const char *source_of(struct check *c, const struct blkalign_node *n)
+{
+	const char *id = blkalign_node_str(n, BLKALIGN_ATTR_USB_ID);
+	const struct facts *f = facts_of(c, n);
+
+	if (is_usb(n) && id)
+		return report_text(c->report, "the USB bridge %s, not the drive", report_escaped(c->report, id));
+	if (is_usb(n))
+		return "the USB bridge, not the drive";
+	if (is_virtual(c, n))
+		return "the hypervisor's virtual controller";
+	if (is_network(n))
+		return "the storage target";
+	if (f->hint == HINT_LIMIT && (is_sas_host(n) || f->optimal_bytes >= 16 * MIB - 4096))
+		return "most likely the host adapter's driver (Linux 6.11 until 6.12.97 and 6.1.178 takes its transfer limit for a hint)";
+	if (f->hint == HINT_SATURATED)
+		return "most likely a bridge between drive and host";
+	return "the device or its controller";
+}
+
+/* Does something lie on the device, so that its layout has been decided? */
+static bool is_laid_out(const struct blkalign_node *n) { return blkalign_node_uppers(n) > 0; }
+
+static enum impact hint_impact(const struct check *c, const struct blkalign_node *n)
+{
+	const struct facts *f = facts_of(c, n);
+
+	if (f->hint_dropped)
+		return IMPACT_NONE;
+	if (MIB % f->optimal_bytes == 0)
+		return IMPACT_NONE;
+	if (f->hint_harms || read_ahead_inflated_by(n, f->optimal_bytes) || !is_laid_out(n))
+		return IMPACT_MISLEADS;
+	return IMPACT_NONE;
+}
+
+static const char *consequence(const struct check *c, const struct blkalign_node *n)
+{
+	const struct facts *f = facts_of(c, n);
+
+	if (f->hint_dropped)
+		return "the kernel has thrown it away already: harmless here, harmful on older kernels";
+	if (f->hint_obeyed)
+		return "something on disk was placed by it";
+	if (is_laid_out(n))
+		return "nothing on disk was placed by it; tools that ask the device would obey it next time";
+	return "nothing lies on the device yet, and tools that ask it would obey";
+}
+
+static void report_bogus(struct check *c, const struct blkalign_node *n)
+{
+	const struct facts *f = facts_of(c, n);
+	uint64_t unit = f->grains[BOUNDARY_PHYSICAL].bytes;
+
+	report_add(c->report,
+		   &(struct draft){
+			   .finding = FINDING_BOGUS_OPTIMAL_IO,
+			   .impact = hint_impact(c, n),
+			   .node = n,
+			   .found_bytes = f->optimal_bytes,
+			   .expected_bytes = 0,
+			   .message = report_text(
+				   c->report, "optimal_io_size %" PRIu64 " of %s is %s%s; it comes from %s; %s", f->optimal_bytes,
+				   check_name(c, n), hint_shape_text(f->hint),
+				   unit && f->optimal_bytes % unit ? " and would put every 4 KiB write across two physical blocks" : "",
+				   source_of(c, n), consequence(c, n)),
+			   .remedy = f->hint_dropped ? NULL : remedy_for_hint(c, n),
+		   });
+}
+
+static void report_genuine(struct check *c, const struct blkalign_node *n)
+{
+	const struct facts *f = facts_of(c, n);
+	uint64_t minimum = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO);
+	const char *disks = "";
+
+	if (is_set(minimum) && minimum < f->optimal_bytes && f->optimal_bytes % minimum == 0)
+		disks = report_text(c->report, " = %" PRIu64 " x %" PRIu64, f->optimal_bytes / minimum, minimum);
+	report_add(c->report,
+		   &(struct draft){
+			   .finding = FINDING_LEGITIMATE_STRIPE,
+			   .impact = IMPACT_NONE,
+			   .node = n,
+			   .found_bytes = f->optimal_bytes,
+			   .expected_bytes = f->optimal_bytes,
+			   .message = report_text(
+				   c->report,
+				   "optimal_io_size %" PRIu64
+				   "%s of %s is plausible geometry%s; starts on the chunk are good, starts on the stripe are better",
+				   f->optimal_bytes, disks, check_name(c, n),
+				   is_power_of_2(f->optimal_bytes) ? "" : " although it is no power of two"),
+		   });
+}
+
+void rule_hint(struct check *c, const struct blkalign_node *n)
+{
+	const struct facts *f = facts_of(c, n);
+
+	if (hint_is_bogus(f->hint))
+		report_bogus(c, n);
+	else if (f->hint == HINT_STRIPE || (f->hint == HINT_DIVIDES_MIB && f->grains[BOUNDARY_CHUNK].bytes))
+		report_genuine(c, n);
+}
+
+void rule_minimum(struct check *c, const struct blkalign_node *n)
+{
+	uint64_t minimum = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO), physical = blkalign_node_u64(n, BLKALIGN_ATTR_PHYSICAL_BLOCK);
+
+	if (!is_set(minimum) || !is_set(physical) || minimum % physical == 0)
+		return;
+	report_add(c->report,
+		   &(struct draft){
+			   .finding = FINDING_BOGUS_MINIMUM_IO,
+			   .impact = IMPACT_NONE,
+			   .node = n,
+			   .found_bytes = minimum,
+			   .expected_bytes = physical,
+			   .message = report_text(
+				   c->report,
+				   "minimum_io_size %" PRIu64 " of %s is %s the physical block of %" PRIu64 " and is ignored here%s",
+				   minimum, check_name(c, n), minimum < physical ? "smaller than" : "no multiple of", physical,
+				   blkalign_node_kind(n) == BLKALIGN_KIND_DISK ? ""
+									       : ": a known defect of device-mapper before Linux 6.12.49"),
+		   });
+}

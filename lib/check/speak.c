@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "check/speak.h"
+
+void tally_note(struct tally *tally, enum boundary boundary, const struct blkalign_place *place, const struct grain *grain, bool off)
+{
+	struct tally_entry *entry = &tally->entries[boundary];
+
+	if (entry->grain.bytes && (entry->off || !off))
+		return;
+	*entry = (struct tally_entry){ *place, *grain, off };
+}
+
+static void say_physical(struct check *c, const struct tally_entry *e, struct strbuf *buf)
+{
+	const struct facts *f = facts_of(c, e->place.node);
+	uint64_t from = e->place.offset_bytes - e->grain.offset_bytes, residue = grain_residue(&e->grain, e->place.offset_bytes);
+
+	strbuf_printf(buf, "byte %" PRIu64 " of %s = ", e->place.offset_bytes, check_name(c, e->place.node));
+	if (e->place.offset_bytes < e->grain.offset_bytes)
+		strbuf_printf(buf, "before the first boundary at %" PRIu64, e->grain.offset_bytes);
+	else
+		strbuf_printf(buf, "%" PRIu64 " x %" PRIu64, from / e->grain.bytes, e->grain.bytes);
+	if (e->grain.offset_bytes && e->place.offset_bytes >= e->grain.offset_bytes)
+		strbuf_printf(buf, " + %" PRIu64 " (first boundary)", e->grain.offset_bytes);
+	if (residue)
+		strbuf_printf(buf, " + %" PRIu64, residue);
+	strbuf_printf(buf, " (physical block, %s)", f->physical_assumed ? "assumed" : f->physical_source);
+}
+
+static void say_multiple(struct check *c, const struct tally_entry *e, const char *what, struct strbuf *buf)
+{
+	char size[32];
+	uint64_t residue = grain_residue(&e->grain, e->place.offset_bytes);
+
+	blkalign_format_bytes(size, sizeof(size), e->grain.bytes, 0);
+	strbuf_printf(buf, "; %s of %s %s: %" PRIu64 " x", what, check_name(c, e->place.node), size,
+		      e->place.offset_bytes / e->grain.bytes);
+	if (residue)
+		strbuf_printf(buf, " + %" PRIu64, residue);
+}
+
+static enum blkalign_verdict verdict_of(const struct check *c, const struct blkalign_node *n, const struct tally *t)
+{
+	const struct tally_entry *chunk = &t->entries[BOUNDARY_CHUNK];
+
+	if (facts_of(c, n)->exempt != EXEMPT_NO || t->exempt)
+		return BLKALIGN_VERDICT_UNKNOWN;
+	if (t->entries[BOUNDARY_PHYSICAL].off)
+		return facts_of(c, n)->misplaced ? BLKALIGN_VERDICT_MISALIGNED : BLKALIGN_VERDICT_ALIGNED;
+	if (t->unknown || !t->entries[BOUNDARY_PHYSICAL].grain.bytes)
+		return BLKALIGN_VERDICT_UNKNOWN;
+	if (chunk->off && facts_of(c, chunk->place.node)->crossing_costs)
+		return BLKALIGN_VERDICT_WARNING;
+	return BLKALIGN_VERDICT_ALIGNED;
+}
+
+static void say_verdict(const struct check *c, const struct blkalign_node *n, const struct tally *t, enum blkalign_verdict verdict,
+			struct strbuf *buf)
+{
+	if (facts_of(c, n)->exempt != EXEMPT_NO || t->exempt)
+		strbuf_add(buf, ": not judged");
+	else if (verdict == BLKALIGN_VERDICT_UNKNOWN)
+		strbuf_add(buf, ": unknown");
+	else if (verdict == BLKALIGN_VERDICT_MISALIGNED)
+		strbuf_add(buf, ": misaligned");
+	else if (t->entries[BOUNDARY_PHYSICAL].off)
+		strbuf_add(buf, ": off by itself, but all that lies on it makes up for it: aligned");
+	else if (verdict == BLKALIGN_VERDICT_WARNING)
+		strbuf_add(buf, ": aligned to the physical block, off the chunk");
+	else
+		strbuf_add(buf, ": aligned");
+}
+
+static void say_start(const struct blkalign_node *n, uint64_t start, struct strbuf *buf)
+{
+	if (blkalign_node_kind(n) == BLKALIGN_KIND_PV && start != BLKALIGN_UNKNOWN)
+		strbuf_printf(buf, "first extent (pe_start %" PRIu64 ") at ", start);
+	else if (blkalign_node_kind(n) == BLKALIGN_KIND_PV)
+		strbuf_add(buf, "first extent at an unknown place; the label at ");
+	else
+		strbuf_add(buf, "data at ");
+}
+
+void speak_layer(struct check *c, const struct blkalign_node *n, uint64_t start, const struct tally *t)
+{
+	struct strbuf buf = { .text = NULL };
+	enum blkalign_verdict verdict = verdict_of(c, n, t);
+
+	say_start(n, start, &buf);
+	if (t->entries[BOUNDARY_PHYSICAL].grain.bytes)
+		say_physical(c, &t->entries[BOUNDARY_PHYSICAL], &buf);
+	else
+		strbuf_add(&buf, "a place that is not known");
+	if (t->entries[BOUNDARY_CHUNK].grain.bytes)
+		say_multiple(c, &t->entries[BOUNDARY_CHUNK], "chunk", &buf);
+	if (t->entries[BOUNDARY_STRIPE].grain.bytes)
+		say_multiple(c, &t->entries[BOUNDARY_STRIPE], "stripe", &buf);
+	if (t->drives > 1)
+		strbuf_printf(&buf, "; %s on %" PRIu32 " places", t->entries[BOUNDARY_PHYSICAL].off ? "judged" : "the same", t->drives);
+	say_verdict(c, n, t, verdict, &buf);
+	if (buf.failed)
+		c->failed = true;
+	report_layer(c->report, n, verdict, strbuf_text(&buf));
+	strbuf_done(&buf);
+}
+
+void speak_drive(struct check *c, const struct blkalign_node *n)
+{
+	const struct facts *f = facts_of(c, n);
+	uint64_t logical = blkalign_node_u64(n, BLKALIGN_ATTR_LOGICAL_BLOCK);
+	char text[256];
+
+	if (blkalign_node_kind(n) == BLKALIGN_KIND_HOST)
+		return;
+	if (blkalign_node_kind(n) != BLKALIGN_KIND_DISK) {
+		report_layer(c->report, n, BLKALIGN_VERDICT_UNKNOWN, "where this lies on the device below is not known: unknown");
+		return;
+	}
+	snprintf(text, sizeof(text), "%s%" PRIu64 "-byte physical blocks (%s)%s", is_set(logical) ? "" : "logical block unknown, ",
+		 f->grains[BOUNDARY_PHYSICAL].bytes, f->physical_source, f->grains[BOUNDARY_PHYSICAL].offset_bytes ? ", shifted" : "");
+	report_layer(c->report, n, f->physical_assumed ? BLKALIGN_VERDICT_UNKNOWN : BLKALIGN_VERDICT_ALIGNED, text);
+}
