@@ -39,6 +39,8 @@ struct dev_ops {
 	 * is more to say; short transfers are errors (-EIO).
 	 */
 	void (*run)(struct dev *dev, struct dev_request *requests, size_t count);
+	/** The one device that this is a range of, and where it begins there. NULL: it is not a range of one device. */
+	const struct dev *(*part_of)(const struct dev *dev, uint64_t *ret_offset_bytes);
 	/** Release everything but the struct itself. NULL: nothing to release. */
 	void (*close)(struct dev *dev);
 };
@@ -78,6 +80,11 @@ int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, u
  * Deterministic: for tests of what happens on EIO.
  */
 int dev_open_fault(struct dev *below, uint64_t bad_offset_bytes, uint64_t bad_length_bytes, int error, struct dev **ret_dev);
+
+/** True when the device is a plain range of an open file or disk: for libraries that read from a file descriptor. The fd stays ours. */
+bool dev_leaf_range(const struct dev *dev, int *ret_fd, uint64_t *ret_offset_bytes);
+/** True when the device lies in a hole of a sparse file, so that it can only read as zeros. False also when nobody can say. */
+bool dev_is_hole(const struct dev *dev);
 
 /** For implementations: the common head filled in; `size` bytes zeroed. */
 struct dev *dev_new(size_t size, const struct dev_ops *ops, const char *name, uint64_t size_bytes, uint32_t block_bytes);

@@ -23,7 +23,15 @@ static void slice_run(struct dev *dev, struct dev_request *requests, size_t coun
 	}
 }
 
-static const struct dev_ops slice_ops = { .kind = "slice", .run = slice_run };
+static const struct dev *slice_part_of(const struct dev *dev, uint64_t *ret_offset_bytes)
+{
+	const struct slice *s = (const struct slice *)dev;
+
+	*ret_offset_bytes = s->offset_bytes;
+	return s->below;
+}
+
+static const struct dev_ops slice_ops = { .kind = "slice", .run = slice_run, .part_of = slice_part_of };
 
 int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, uint64_t size_bytes, struct dev **ret_dev)
 {

@@ -92,12 +92,61 @@ static void test_file(void **state)
 	unlink(path);
 }
 
+static void test_leaf_range(void **state)
+{
+	char path[] = "/tmp/blkalign-test-XXXXXX";
+	uint8_t data[64] = { 0 };
+	_cleanup_dev_ struct dev *file = NULL, *mem = NULL, *outer = NULL, *inner = NULL, *of_mem = NULL, *bad = NULL;
+	int made = mkstemp(path), fd = -1;
+	uint64_t offset = 0;
+
+	(void)state;
+	assert_int_equal(ftruncate(made, 1 << 20), 0);
+	assert_int_equal(dev_open_file(path, &file, NULL), 0);
+	assert_int_equal(dev_open_slice("outer", file, 65536, 131072, &outer), 0);
+	assert_int_equal(dev_open_slice("inner", outer, 4096, 8192, &inner), 0);
+	assert_true(dev_leaf_range(inner, &fd, &offset));
+	assert_int_equal(fd, file->leaf_fd);
+	assert_int_equal(offset, 65536 + 4096);
+	assert_int_equal(dev_open_memory("mem", data, sizeof(data), false, &mem), 0);
+	assert_int_equal(dev_open_slice("of mem", mem, 0, 8, &of_mem), 0);
+	assert_false(dev_leaf_range(of_mem, &fd, &offset));
+	/* Reads through it fail on purpose: nobody may read past it. */
+	assert_int_equal(dev_open_fault(file, 0, 1, -EIO, &bad), 0);
+	assert_false(dev_leaf_range(bad, &fd, &offset));
+	close(made);
+	unlink(path);
+}
+
+static void test_hole(void **state)
+{
+	char path[] = "/tmp/blkalign-test-XXXXXX";
+	uint8_t data[64] = { 0 };
+	_cleanup_dev_ struct dev *file = NULL, *before = NULL, *at = NULL, *after = NULL, *mem = NULL;
+	int made = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(ftruncate(made, 1 << 20), 0);
+	assert_int_equal(pwrite(made, "x", 1, 512 << 10), 1);
+	assert_int_equal(dev_open_file(path, &file, NULL), 0);
+	assert_int_equal(dev_open_slice("before", file, 0, 512 << 10, &before), 0);
+	assert_int_equal(dev_open_slice("at", file, 4096, (512 << 10) - 4096 + 1, &at), 0);
+	assert_int_equal(dev_open_slice("after", file, 768 << 10, 256 << 10, &after), 0);
+	assert_true(dev_is_hole(before));
+	assert_false(dev_is_hole(at));
+	assert_true(dev_is_hole(after));
+	assert_false(dev_is_hole(file));
+	assert_int_equal(dev_open_memory("mem", data, sizeof(data), false, &mem), 0);
+	assert_false(dev_is_hole(mem));
+	close(made);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_range_and_state),
-		cmocka_unit_test(test_slice_of_fault),
-		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_range_and_state), cmocka_unit_test(test_slice_of_fault), cmocka_unit_test(test_file),
+		cmocka_unit_test(test_leaf_range),	cmocka_unit_test(test_hole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
