@@ -5,4 +5,8 @@
 
 #include "stack/stack.h"
 
+extern const struct layer layer_blkid_raid;
+extern const struct layer layer_fs;
+extern const struct layer layer_blkid;
+
 #endif

@@ -150,6 +150,9 @@ static int probe(struct stack *stack, struct blkalign_node *node)
 {
 	struct dev *dev = stack_dev(stack, node);
 
+	/* A VG may hold thousands of volumes that nobody wrote to yet. */
+	if (dev && dev_is_hole(dev))
+		return 0;
 	for (size_t i = 0; dev && dev->size_bytes && i < stack_layers_count; i++) {
 		int r = stack_layers[i]->probe(stack, node, dev);
 
