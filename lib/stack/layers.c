@@ -2,11 +2,18 @@
 #include "stack/layers.h"
 
 /*
- * The order carries meaning. Firmware RAID comes before the partition table that lies on it; what holds other devices before file systems,
- * which may be left over inside a member; libblkid's signatures, which are the least exact, last.
+ * The order carries meaning: a device is what the first layer that recognises it says.
+ *
+ * md first: a member with its superblock at the end begins with the array's own first byte, so its table, label or file system is the
+ * array's and not the member's; firmware RAID for the same reason. Then tables: a partitioned disk may keep remains of whatever it held before,
+ * and only the MBR's place is never reused. LVM, LUKS and bcache next: each erases what was there when it takes a device, and what they contain
+ * may look like content of the device. File systems after them, libblkid's signatures, which are the least exact, last.
  */
 const struct layer *const stack_layers[] = {
 	&layer_blkid_raid,
+	&layer_table,
+	&layer_luks,
+	&layer_bcache,
 	&layer_fs,
 	&layer_blkid,
 };

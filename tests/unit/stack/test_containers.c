@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* LUKS and bcache as nodes of a graph. */
+#include "image.h"
+
+#include "graph/graph.h"
+#include "stack/stack.h"
+
+static struct blkalign_graph *graph_of_image(struct image *image)
+{
+	const char *path = image->path;
+	struct blkalign_graph *graph;
+
+	assert_int_equal(blkalign_read_images(NULL, &path, 1, &graph, NULL), 0);
+	return graph;
+}
+
+static const struct blkalign_node *node_of(const struct blkalign_graph *graph, const char *name)
+{
+	const struct blkalign_node *node = blkalign_graph_find(graph, name);
+
+	assert_non_null(node);
+	return node;
+}
+
+static void test_luks(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	const struct blkalign_node *node;
+
+	(void)state;
+	image_golden(&image, "luks2");
+	graph = graph_of_image(&image);
+	node = node_of(graph, "luks:luks2.img");
+	assert_int_equal(blkalign_node_kind(node), BLKALIGN_KIND_CRYPT);
+	assert_int_equal(blkalign_node_edge(node, 0)->lower_offset_bytes, 16777216);
+	assert_int_equal(blkalign_node_edge(node, 0)->length_bytes, (32 << 20) - 16777216);
+	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_SIZE), (32 << 20) - 16777216);
+	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_LUKS_OFFSET), 16777216);
+	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_LUKS_SECTOR), 4096);
+	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_LUKS_VERSION), 2);
+	assert_string_equal(blkalign_node_str(node, BLKALIGN_ATTR_LUKS_UUID), "00000000-0000-4000-8000-000000000002");
+	assert_string_equal(blkalign_node_str(node, BLKALIGN_ATTR_FS_LABEL), "My data");
+	assert_string_equal(blkalign_node_str(node, BLKALIGN_ATTR_CONTENT), "crypto_LUKS");
+	assert_int_equal(blkalign_graph_remarks(graph), 0);
+}
+
+static void test_detached(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	const struct blkalign_node *node;
+
+	(void)state;
+	image_golden(&image, "luks2-detached");
+	graph = graph_of_image(&image);
+	node = node_of(graph, "luks:luks2-detached.img");
+	assert_int_equal(blkalign_node_edge(node, 0)->lower_offset_bytes, BLKALIGN_UNKNOWN);
+	assert_null(blkalign_node_value(node, BLKALIGN_ATTR_LUKS_OFFSET));
+	assert_null(blkalign_node_value(node, BLKALIGN_ATTR_SIZE));
+	assert_int_equal(blkalign_graph_remarks(graph), 1);
+}
+
+static void test_damaged_header_is_remarked(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
+
+	(void)state;
+	image_golden(&image, "luks2");
+	image_put(&image, 5000, "x", 1);
+	graph = graph_of_image(&image);
+	assert_non_null(strstr(blkalign_graph_remark(graph, 0), "primary damaged, secondary ok"));
+	node_of(graph, "luks:luks2.img");
+	image_put(&image, 16384 + 5000, "x", 1);
+	graph2 = graph_of_image(&image);
+	assert_null(blkalign_graph_find(graph2, "luks:luks2.img"));
+	assert_non_null(strstr(blkalign_graph_remark(graph2, 0), "wrong checksum"));
+}
+
+static void test_running_mapping_is_annotated(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_stack_ struct stack *stack = NULL;
+	struct blkalign_graph *graph = graph_new("live");
+	struct blkalign_node *disk, *mapping;
+
+	(void)state;
+	image_golden(&image, "luks1");
+	assert_int_equal(stack_new(graph, NULL, &stack), 0);
+	assert_int_equal(stack_add(stack, BLKALIGN_KIND_DISK, "sda", image_open(&image), &disk), 0);
+	assert_int_equal(graph_add(graph, BLKALIGN_KIND_CRYPT, "dm-0", &mapping), 0);
+	assert_int_equal(
+		graph_set_str(mapping, BLKALIGN_ATTR_DM_UUID, "CRYPT-LUKS1-00000000000040008000000000000001-x", BLKALIGN_ORIGIN_SYSFS), 0);
+	assert_int_equal(graph_connect_linear(graph, mapping, disk, BLKALIGN_UNKNOWN, BLKALIGN_UNKNOWN), 0);
+	assert_int_equal(stack_run(stack, NULL), 0);
+	assert_null(graph_find(graph, "luks:sda"));
+	assert_int_equal(blkalign_node_u64(mapping, BLKALIGN_ATTR_LUKS_OFFSET), 4096 * 512);
+	assert_int_equal(blkalign_node_edges(mapping), 1);
+	assert_int_equal(blkalign_node_edge(mapping, 0)->lower_offset_bytes, 4096 * 512);
+}
+
+static void test_bcache(void **state)
+{
+	_cleanup_image_ struct image image, inner;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	const struct blkalign_node *node;
+	uint8_t sector[512];
+
+	(void)state;
+	image_golden(&image, "bcache-backing-offset");
+	image_golden(&inner, "mbr-logical");
+	image_get(&inner, 0, sector, sizeof(sector));
+	image_put(&image, 2048 * 512, sector, sizeof(sector)); /* what the bcache device holds is looked at */
+	graph = graph_of_image(&image);
+	node = node_of(graph, "bcache:bcache-backing-offset.img");
+	assert_int_equal(blkalign_node_kind(node), BLKALIGN_KIND_BCACHE);
+	assert_int_equal(blkalign_node_edge(node, 0)->lower_offset_bytes, 2048 * 512);
+	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_SIZE), (64 << 20) - 2048 * 512);
+	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_DATA_OFFSET), 2048 * 512);
+	assert_string_equal(blkalign_node_str(node, BLKALIGN_ATTR_TABLE_TYPE), "dos");
+}
+
+static void test_bcache_cache(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	const struct blkalign_node *node;
+
+	(void)state;
+	image_golden(&image, "bcache-cache");
+	graph = graph_of_image(&image);
+	node = node_of(graph, "bcache:bcache-cache.img");
+	assert_int_equal(blkalign_node_edge(node, 0)->lower_offset_bytes, 512 * 512);
+	assert_int_equal(blkalign_node_edge(node, 0)->length_bytes, 255 * 512 * 512);
+}
+
+static void test_bcache_beyond_the_device(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "bcache-backing-offset");
+	image_resize(&image, 2048 * 512);
+	graph = graph_of_image(&image);
+	/* libblkid still names the signature: content, not a device. */
+	assert_int_equal(blkalign_node_kind(node_of(graph, "bcache:bcache-backing-offset.img")), BLKALIGN_KIND_CONTENT);
+	assert_non_null(strstr(blkalign_graph_remark(graph, 0), "beyond the end"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_luks),
+		cmocka_unit_test(test_detached),
+		cmocka_unit_test(test_damaged_header_is_remarked),
+		cmocka_unit_test(test_running_mapping_is_annotated),
+		cmocka_unit_test(test_bcache),
+		cmocka_unit_test(test_bcache_cache),
+		cmocka_unit_test(test_bcache_beyond_the_device),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From whole images to graphs: which table is believed, in which unit, and what is said about it. */
+#include <zlib.h>
+
+#include "image.h"
+
+#include "graph/graph.h"
+#include "stack/stack.h"
+
+#define SIZE_64M (UINT64_C(64) << 20)
+
+static struct blkalign_graph *graph_of_image(struct image *image, uint64_t logical)
+{
+	struct blkalign_source_options options = { .assume_logical_bytes = logical };
+	const char *path = image->path;
+	struct blkalign_graph *graph;
+
+	assert_int_equal(blkalign_read_images(&options, &path, 1, &graph, NULL), 0);
+	return graph;
+}
+
+static const struct blkalign_node *node_of(const struct blkalign_graph *graph, const char *name)
+{
+	const struct blkalign_node *node = blkalign_graph_find(graph, name);
+
+	assert_non_null(node);
+	return node;
+}
+
+static void expect_str(const struct blkalign_graph *graph, const char *name, enum blkalign_attr attr, const char *text)
+{
+	assert_non_null(blkalign_node_str(node_of(graph, name), attr));
+	assert_string_equal(blkalign_node_str(node_of(graph, name), attr), text);
+}
+
+static void expect_note(const struct blkalign_graph *graph, const char *name, const char *part)
+{
+	const char *note = blkalign_node_str(node_of(graph, name), BLKALIGN_ATTR_TABLE_NOTE);
+
+	assert_non_null(note);
+	if (!strstr(note, part))
+		fail_msg("'%s' is not in '%s'", part, note);
+}
+
+static void expect_part(const struct blkalign_graph *graph, const char *name, uint64_t start, uint64_t length, const char *role)
+{
+	const struct blkalign_node *node = node_of(graph, name);
+	const struct blkalign_edge *edge = blkalign_node_edge(node, 0);
+
+	assert_int_equal(blkalign_node_kind(node), BLKALIGN_KIND_PARTITION);
+	assert_int_equal(edge->lower_offset_bytes, start);
+	assert_int_equal(edge->length_bytes, length);
+	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_SIZE), length);
+	expect_str(graph, name, BLKALIGN_ATTR_PART_ROLE, role);
+}
+
+static void test_mbr(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "mbr-logical");
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "mbr-logical.img", BLKALIGN_ATTR_TABLE_TYPE, "dos");
+	expect_str(graph, "mbr-logical.img", BLKALIGN_ATTR_TABLE_STATE, "ok");
+	expect_str(graph, "mbr-logical.img", BLKALIGN_ATTR_TABLE_ID, "1badf00d");
+	assert_null(blkalign_node_str(node_of(graph, "mbr-logical.img"), BLKALIGN_ATTR_TABLE_NOTE));
+	expect_part(graph, "mbr-logical.img1", 2048 * 512, 16384 * 512, "data");
+	expect_part(graph, "mbr-logical.img3", 26624 * 512, 102400 * 512, "extended");
+	expect_part(graph, "mbr-logical.img6", 51200 * 512, 20480 * 512, "data");
+	expect_str(graph, "mbr-logical.img6", BLKALIGN_ATTR_PART_TYPE, "0x8e");
+	expect_str(graph, "mbr-logical.img6", BLKALIGN_ATTR_PART_ID, "1badf00d-06");
+	assert_ptr_equal(blkalign_node_edge(node_of(graph, "mbr-logical.img6"), 0)->lower, node_of(graph, "mbr-logical.img"));
+	assert_int_equal(blkalign_graph_remarks(graph), 0);
+}
+
+static void test_gpt(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "gpt-512.img", BLKALIGN_ATTR_TABLE_TYPE, "gpt");
+	expect_str(graph, "gpt-512.img", BLKALIGN_ATTR_TABLE_STATE, "ok");
+	assert_int_equal(blkalign_node_u64(node_of(graph, "gpt-512.img"), BLKALIGN_ATTR_TABLE_FIRST_USABLE), 34 * 512);
+	assert_int_equal(blkalign_node_u64(node_of(graph, "gpt-512.img"), BLKALIGN_ATTR_TABLE_UNIT), 512);
+	expect_part(graph, "gpt-512.img1", 34 * 512, 2014 * 512, "bios-boot");
+	expect_part(graph, "gpt-512.img2", 2048 * 512, 16384 * 512, "esp");
+	expect_part(graph, "gpt-512.img3", 18432 * 512, 16384 * 512, "msr");
+	expect_part(graph, "gpt-512.img5", 34816 * 512, 65185 * 512, "data");
+	expect_str(graph, "gpt-512.img5", BLKALIGN_ATTR_PART_NAME, "Dätä 🖴");
+}
+
+static void test_gpt_wrong_unit(void **state)
+{
+	static const struct {
+		const char *image;
+		uint64_t logical, unit, start;
+	} cases[] = { { "gpt-4096", 512, 4096, 256 * 4096 }, { "gpt-512", 4096, 512, 34 * 512 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_image_ struct image image;
+		_cleanup_graph_ struct blkalign_graph *graph = NULL;
+		char disk[64], part[65];
+
+		image_golden(&image, cases[i].image);
+		graph = graph_of_image(&image, cases[i].logical);
+		snprintf(disk, sizeof(disk), "%s.img", cases[i].image);
+		snprintf(part, sizeof(part), "%s1", disk);
+		expect_str(graph, disk, BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
+		expect_note(graph, disk, "header and entry checksums agree");
+		assert_int_equal(blkalign_node_u64(node_of(graph, disk), BLKALIGN_ATTR_TABLE_UNIT), cases[i].unit);
+		assert_int_equal(blkalign_node_edge(node_of(graph, part), 0)->lower_offset_bytes, cases[i].start);
+		assert_int_equal(blkalign_graph_remarks(graph), 1);
+	}
+}
+
+static void test_gpt_in_its_unit_is_right(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-4096");
+	graph = graph_of_image(&image, 4096);
+	expect_str(graph, "gpt-4096.img", BLKALIGN_ATTR_TABLE_STATE, "ok");
+}
+
+static void test_camera_card(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "mbr-2048");
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "mbr-2048.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
+	assert_int_equal(blkalign_node_u64(node_of(graph, "mbr-2048.img"), BLKALIGN_ATTR_TABLE_UNIT), 2048);
+	expect_note(graph, "mbr-2048.img", "counts in sectors of 2048 bytes");
+	expect_note(graph, "mbr-2048.img", "ends exactly at the end of the device");
+	expect_part(graph, "mbr-2048.img1", 16 * 2048, UINT64_C(15646704) * 2048, "data");
+}
+
+static void test_disk_out_of_its_enclosure(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "mbr-4096");
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "mbr-4096.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
+	expect_note(graph, "mbr-4096.img", "partition 3 starts with an ext superblock at byte 1000449507328");
+	expect_part(graph, "mbr-4096.img3", UINT64_C(1000449507328), UINT64_C(366210816) * 4096, "data");
+	expect_part(graph, "mbr-4096.img4", UINT64_C(2500449009664), UINT64_C(366293248) * 4096, "data");
+}
+
+/* Without a superblock anywhere: only the fit tells. */
+static void test_proof_by_the_end(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *native = NULL;
+
+	(void)state;
+	image_golden(&image, "mbr-512-on-4096");
+	graph = graph_of_image(&image, 4096);
+	expect_str(graph, "mbr-512-on-4096.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
+	expect_note(graph, "mbr-512-on-4096.img", "beyond the end of the device");
+	expect_part(graph, "mbr-512-on-4096.img1", 2048 * 512, UINT64_C(20969472) * 512, "data");
+	native = graph_of_image(&image, 512);
+	expect_str(native, "mbr-512-on-4096.img", BLKALIGN_ATTR_TABLE_STATE, "ok");
+}
+
+/* An MBR by hand: the sector, its entries, the signature. */
+static void put_mbr(struct image *image, uint64_t offset, const uint32_t (*rows)[3], size_t count)
+{
+	uint8_t sector[512] = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		for (unsigned b = 0; b < 4; b++) {
+			sector[446 + 16 * i + 4] = (uint8_t)rows[i][2];
+			sector[446 + 16 * i + 8 + b] = (uint8_t)(rows[i][0] >> 8 * b);
+			sector[446 + 16 * i + 12 + b] = (uint8_t)(rows[i][1] >> 8 * b);
+		}
+	sector[510] = 0x55;
+	sector[511] = 0xaa;
+	image_put(image, offset, sector, sizeof(sector));
+}
+
+/* A partition of exactly a quarter of the disk is no proof of 2048-byte blocks, and neither is one that fits nowhere. */
+static void test_no_proof_no_unit(void **state)
+{
+	static const uint32_t quarter[][3] = { { 2048, 30720, 0x83 } }, far[][3] = { { 2048, 0xf0000000, 0x83 } };
+	_cleanup_image_ struct image image, image2;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
+
+	(void)state;
+	image_new(&image, "quarter", SIZE_64M);
+	put_mbr(&image, 0, quarter, 1);
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "quarter.img", BLKALIGN_ATTR_TABLE_STATE, "ok");
+	expect_part(graph, "quarter.img1", 2048 * 512, 30720 * 512, "data");
+	image_new(&image2, "far", SIZE_64M);
+	put_mbr(&image2, 0, far, 1);
+	graph2 = graph_of_image(&image2, 512);
+	expect_str(graph2, "far.img", BLKALIGN_ATTR_TABLE_STATE, "beyond-device");
+	expect_part(graph2, "far.img1", 2048 * 512, SIZE_64M - 2048 * 512, "data");
+	expect_note(graph2, "far.img", "but the device ends at byte 67108864");
+}
+
+static void test_overlap_and_empty(void **state)
+{
+	static const uint32_t rows[][3] = { { 2048, 4096, 0x83 }, { 4096, 4096, 0x83 }, { 9000, 0, 0x83 }, { 200000, 10, 0x83 } };
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_new(&image, "odd", SIZE_64M);
+	put_mbr(&image, 0, rows, ARRAY_SIZE(rows));
+	graph = graph_of_image(&image, 512);
+	expect_note(graph, "odd.img", "partitions 1 and 2 overlap");
+	expect_note(graph, "odd.img", "entry 4 covers");
+	assert_null(blkalign_graph_find(graph, "odd.img3"));
+	assert_null(blkalign_graph_find(graph, "odd.img4"));
+}
+
+static void test_boot_sector_is_no_table(void **state)
+{
+	static const char *const names[] = { "boot-fat", "boot-ntfs" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_image_ struct image image;
+		_cleanup_graph_ struct blkalign_graph *graph = NULL;
+		char disk[32];
+
+		image_golden(&image, names[i]);
+		graph = graph_of_image(&image, 512);
+		snprintf(disk, sizeof(disk), "%s.img", names[i]);
+		assert_null(blkalign_node_str(node_of(graph, disk), BLKALIGN_ATTR_TABLE_TYPE));
+	}
+}
+
+static void test_lost_last_sector(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-4tb");
+	image_resize(&image, UINT64_C(7814037167) * 512);
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "gpt-4tb.img", BLKALIGN_ATTR_TABLE_STATE, "backup-missing");
+	expect_note(graph, "gpt-4tb.img", "its last 512 bytes (1 sectors of 512 bytes) are not there");
+	expect_part(graph, "gpt-4tb.img1", 34 * 512, 262144 * 512, "msr");
+	expect_part(graph, "gpt-4tb.img2", 264192 * 512, UINT64_C(7813771264) * 512, "data");
+}
+
+static void test_damaged_copies(void **state)
+{
+	_cleanup_image_ struct image image, image2;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	image_put(&image, 512 + 40, "x", 1);
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "gpt-512.img", BLKALIGN_ATTR_TABLE_STATE, "primary-damaged");
+	expect_note(graph, "gpt-512.img", "the backup at byte 67108352 is used");
+	expect_part(graph, "gpt-512.img2", 2048 * 512, 16384 * 512, "esp");
+	image_put(&image, SIZE_64M - 512, "x", 1);
+	graph2 = graph_of_image(&image, 512);
+	expect_note(graph2, "gpt-512.img", "neither copy is valid");
+	assert_null(blkalign_graph_find(graph2, "gpt-512.img1"));
+	image_golden(&image2, "gpt-512");
+	image_put(&image2, SIZE_64M - 512 + 40, "x", 1);
+	blkalign_graph_free(graph);
+	graph = graph_of_image(&image2, 512);
+	expect_str(graph, "gpt-512.img", BLKALIGN_ATTR_TABLE_STATE, "backup-damaged");
+}
+
+static void test_hybrid(void **state)
+{
+	static const uint32_t contradicting[][3] = { { 1, 2047, 0xee }, { 50000, 1000, 0x83 } };
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-hybrid");
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "gpt-hybrid.img", BLKALIGN_ATTR_TABLE_TYPE, "gpt");
+	expect_note(graph, "gpt-hybrid.img", "repeats a GPT partition");
+	expect_part(graph, "gpt-hybrid.img2", 34816 * 512, 65185 * 512, "data");
+	put_mbr(&image, 0, contradicting, 2);
+	graph2 = graph_of_image(&image, 512);
+	expect_note(graph2, "gpt-hybrid.img", "is no partition of the GPT");
+}
+
+/* No protective entry: the GPT is a leftover for the kernel, and for us. */
+static void test_leftover_gpt(void **state)
+{
+	static const uint32_t rows[][3] = { { 2048, 4096, 0x83 } };
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	put_mbr(&image, 0, rows, 1);
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "gpt-512.img", BLKALIGN_ATTR_TABLE_TYPE, "dos");
+	assert_null(blkalign_graph_find(graph, "gpt-512.img2"));
+}
+
+/* A disk image written to a partition is a table; the boot sector of a file system in a partition is none. */
+static void test_nested(void **state)
+{
+	static const uint32_t outer[][3] = { { 2048, 100000, 0x83 } };
+	_cleanup_image_ struct image image, inner;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
+	_cleanup_free_ uint8_t *bytes = malloc(20 << 10);
+	uint8_t sector[512];
+
+	(void)state;
+	image_new(&image, "outer", SIZE_64M);
+	put_mbr(&image, 0, outer, 1);
+	image_golden(&inner, "gpt-512");
+	image_get(&inner, 0, bytes, 20 << 10);
+	image_put(&image, 2048 * 512, bytes, 20 << 10);
+	graph = graph_of_image(&image, 512);
+	expect_part(graph, "outer.img1p2", 2048 * 512, 16384 * 512, "esp");
+	assert_ptr_equal(blkalign_node_edge(node_of(graph, "outer.img1p2"), 0)->lower, node_of(graph, "outer.img1"));
+	memset(bytes, 0, 20 << 10);
+	image_put(&image, 2048 * 512, bytes, 20 << 10);
+	put_mbr(&image, 2048 * 512, (const uint32_t[][3]){ { 2048, 4096, 0x83 } }, 1); /* nothing known where it says */
+	graph2 = graph_of_image(&image, 512);
+	assert_null(blkalign_node_str(node_of(graph2, "outer.img1"), BLKALIGN_ATTR_TABLE_TYPE));
+	image_get(&image, 0, sector, sizeof(sector));
+}
+
+/* 128 entries over one another, each holding the same table again: the depth is bounded. */
+static void test_tables_all_the_way_down(void **state)
+{
+	static const uint32_t self[][3] = { { 0, 131072, 0x83 }, { 0, 131071, 0x83 }, { 0, 131070, 0x83 }, { 0, 131069, 0x83 } };
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_new(&image, "deep", SIZE_64M);
+	put_mbr(&image, 0, self, ARRAY_SIZE(self));
+	graph = graph_of_image(&image, 512);
+	assert_int_equal(blkalign_graph_size(graph), 5);
+}
+
+static void mend_gpt(uint8_t *header, const uint8_t *entries, size_t bytes)
+{
+	uint32_t crc = (uint32_t)crc32(0, entries, (uInt)bytes);
+
+	for (unsigned i = 0; i < 4; i++)
+		header[88 + i] = (uint8_t)(crc >> 8 * i);
+	memset(header + 16, 0, 4);
+	crc = (uint32_t)crc32(0, header, 92);
+	for (unsigned i = 0; i < 4; i++)
+		header[16 + i] = (uint8_t)(crc >> 8 * i);
+}
+
+/* A table with 2,000 used entries: 256 become nodes, the note stays short. */
+static void test_many_entries(void **state)
+{
+	size_t bytes = 2000 * 128;
+	_cleanup_image_ struct image image;
+	_cleanup_free_ uint8_t *entries = calloc(1, bytes);
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	uint8_t header[512];
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	image_get(&image, 512, header, sizeof(header));
+	for (size_t i = 0; i < 2000; i++) {
+		uint64_t lba = 2048 + i * 8;
+
+		entries[i * 128] = 1;
+		for (unsigned b = 0; b < 8; b++) {
+			entries[i * 128 + 32 + b] = (uint8_t)(lba >> 8 * b);
+			entries[i * 128 + 40 + b] = (uint8_t)((lba + 7) >> 8 * b);
+		}
+	}
+	header[80] = 2000 & 0xff;
+	header[81] = 2000 >> 8;
+	mend_gpt(header, entries, bytes);
+	image_put(&image, 512, header, sizeof(header));
+	image_put(&image, 1024, entries, bytes);
+	graph = graph_of_image(&image, 512);
+	assert_int_equal(blkalign_graph_size(graph), 257);
+	expect_note(graph, "gpt-512.img", "1736 more entries are odd");
+	assert_true(strlen(blkalign_node_str(node_of(graph, "gpt-512.img"), BLKALIGN_ATTR_TABLE_NOTE)) < 1000);
+}
+
+/* --- graphs that hold nodes already --- */
+
+static struct stack *live_stack(struct image *image, struct blkalign_node **ret_disk, struct blkalign_node **ret_part, uint64_t start)
+{
+	struct blkalign_graph *graph = graph_new("live");
+	struct stack *stack;
+
+	assert_int_equal(stack_new(graph, NULL, &stack), 0);
+	assert_int_equal(stack_add(stack, BLKALIGN_KIND_DISK, "sda", image_open(image), ret_disk), 0);
+	assert_int_equal(graph_add(graph, BLKALIGN_KIND_PARTITION, "sda1", ret_part), 0);
+	assert_int_equal(graph_connect_linear(graph, *ret_part, *ret_disk, start, 16384 * 512), 0);
+	assert_int_equal(stack_run(stack, NULL), 0);
+	return stack;
+}
+
+static void test_known_partition_is_annotated(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_stack_ struct stack *stack = NULL;
+	struct blkalign_node *disk, *part;
+
+	(void)state;
+	image_golden(&image, "mbr-logical");
+	stack = live_stack(&image, &disk, &part, 2048 * 512);
+	assert_null(graph_find(stack_graph(stack), "sda1#2"));
+	expect_str(stack_graph(stack), "sda1", BLKALIGN_ATTR_PART_TYPE, "0x83");
+	assert_non_null(stack_dev(stack, part));
+	assert_non_null(graph_find(stack_graph(stack), "sda5"));
+	assert_int_equal(blkalign_graph_remarks(stack_graph(stack)), 0);
+}
+
+static void test_kernel_and_table_disagree(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_stack_ struct stack *stack = NULL;
+	struct blkalign_node *disk, *part;
+
+	(void)state;
+	image_golden(&image, "mbr-logical");
+	stack = live_stack(&image, &disk, &part, 63 * 512);
+	assert_int_equal(blkalign_node_edge(part, 0)->lower_offset_bytes, 63 * 512);
+	assert_null(blkalign_node_value(part, BLKALIGN_ATTR_PART_TYPE));
+	assert_int_equal(blkalign_graph_remarks(stack_graph(stack)), 1);
+}
+
+/* Whole disks taken for md 0.90 members: the first member's table shows through, and its partition ends where the member does. */
+static void test_member_table_on_array(void **state)
+{
+	static const uint32_t rows[][3] = { { 128, 131072 - 128, 0xfd } };
+	_cleanup_image_ struct image image;
+	_cleanup_stack_ struct stack *stack = NULL;
+	struct blkalign_graph *graph = graph_new("live");
+	struct blkalign_node *disk, *array;
+
+	(void)state;
+	image_new(&image, "array", SIZE_64M * 4);
+	put_mbr(&image, 0, rows, 1);
+	assert_int_equal(stack_new(graph, NULL, &stack), 0);
+	assert_int_equal(graph_add(graph, BLKALIGN_KIND_DISK, "sda", &disk), 0);
+	assert_int_equal(graph_set_u64(disk, BLKALIGN_ATTR_SIZE, SIZE_64M, BLKALIGN_ORIGIN_SYSFS), 0);
+	assert_int_equal(stack_add(stack, BLKALIGN_KIND_MD, "md0", image_open(&image), &array), 0);
+	assert_int_equal(graph_set_str(array, BLKALIGN_ATTR_MD_METADATA, "0.90", BLKALIGN_ORIGIN_SYSFS), 0);
+	assert_int_equal(graph_connect_linear(graph, array, disk, 0, SIZE_64M * 4), 0);
+	assert_int_equal(stack_run(stack, NULL), 0);
+	expect_str(graph, "md0", BLKALIGN_ATTR_TABLE_STATE, "member-table");
+	expect_note(graph, "md0", "where the member sda ends");
+}
+
+static void test_unreadable_first_sector(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_stack_ struct stack *stack = NULL;
+	_cleanup_dev_ struct dev *below = NULL;
+	struct blkalign_graph *graph = graph_new("images");
+	struct blkalign_node *disk;
+	struct dev *bad;
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	below = image_open(&image);
+	assert_int_equal(dev_open_fault(below, 0, 512, -EIO, &bad), 0);
+	assert_int_equal(stack_new(graph, NULL, &stack), 0);
+	assert_int_equal(stack_add(stack, BLKALIGN_KIND_DISK, "sda", bad, &disk), 0);
+	assert_int_equal(stack_run(stack, NULL), 0);
+	expect_part(graph, "sda2", 2048 * 512, 16384 * 512, "esp");
+	assert_true(blkalign_graph_remarks(graph) > 0);
+	stack_free(stack);
+	stack = NULL;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_mbr),
+		cmocka_unit_test(test_gpt),
+		cmocka_unit_test(test_gpt_wrong_unit),
+		cmocka_unit_test(test_gpt_in_its_unit_is_right),
+		cmocka_unit_test(test_camera_card),
+		cmocka_unit_test(test_disk_out_of_its_enclosure),
+		cmocka_unit_test(test_proof_by_the_end),
+		cmocka_unit_test(test_no_proof_no_unit),
+		cmocka_unit_test(test_overlap_and_empty),
+		cmocka_unit_test(test_boot_sector_is_no_table),
+		cmocka_unit_test(test_lost_last_sector),
+		cmocka_unit_test(test_damaged_copies),
+		cmocka_unit_test(test_hybrid),
+		cmocka_unit_test(test_leftover_gpt),
+		cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_tables_all_the_way_down),
+		cmocka_unit_test(test_many_entries),
+		cmocka_unit_test(test_known_partition_is_annotated),
+		cmocka_unit_test(test_kernel_and_table_disagree),
+		cmocka_unit_test(test_member_table_on_array),
+		cmocka_unit_test(test_unreadable_first_sector),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
