@@ -154,7 +154,8 @@ static int fill(struct live *live, struct live_dev *dev)
 	}
 	if (blkalign_node_kind(dev->node) == BLKALIGN_KIND_MD)
 		return live_md(live, dev);
-	return live_identity(live, dev);
+	r = live_identity(live, dev);
+	return r == 0 ? live_pages(live, dev) : r;
 }
 
 static int make(struct live *live, struct live_dev *dev)

@@ -26,6 +26,7 @@ struct live_dev {
 	bool held;	    /* another device lies on it */
 	bool in_use;	    /* mounted, or active swap */
 	bool by_multipath;  /* a path of a multipath device: read through that */
+	bool has_pages;	    /* sysfs shows VPD pages */
 	bool selected;
 	bool busy; /* its lower devices are being added */
 	struct blkalign_node *node;
@@ -86,6 +87,12 @@ bool live_dm_is_hidden(const struct live_dev *dev);
 int live_queue(struct live *live, struct live_dev *dev);
 /** Transport, bridge, vendor, model, serial. */
 int live_identity(struct live *live, struct live_dev *dev);
+/** What sysfs shows of the device's VPD pages. */
+int live_pages(struct live *live, struct live_dev *dev);
+/** The same for bytes that the device was asked for: a VPD page, READ CAPACITY(16), NVMe IDENTIFY of controller and namespace (4096 bytes each). */
+int live_take_page(struct live *live, struct live_dev *dev, uint8_t code, const void *bytes, size_t length);
+int live_take_capacity16(struct live *live, struct live_dev *dev, const void *bytes, size_t length);
+int live_take_nvme(struct live *live, struct live_dev *dev, const void *ctrl_bytes, const void *ns_bytes);
 /** Array facts, and the edges to the members with their offsets. */
 int live_md(struct live *live, struct live_dev *dev);
 /** Names and ids of a device mapper device. */
@@ -98,5 +105,7 @@ int live_host(struct live *live);
 int live_mounts(struct live *live, bool set);
 /** Open the devices for the layers. */
 int live_open_devices(struct live *live);
+/** Ask the SCSI or NVMe device at `path` itself what sysfs does not show; only commands that read. */
+int live_ask(struct live *live, struct live_dev *dev, const char *path);
 
 #endif

@@ -72,6 +72,11 @@ static int open_device(struct live *live, struct live_dev *dev)
 	if (r < 0)
 		return r == -ENOMEDIUM || r == -ENXIO ? 0
 						      : graph_remark(live->graph, "%s: %s", blkalign_node_name(dev->node), error.message);
+	r = live_ask(live, dev, path);
+	if (r < 0) {
+		dev_close(opened);
+		return r;
+	}
 	return stack_set_dev(live->stack, dev->node, opened);
 }
 

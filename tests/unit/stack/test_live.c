@@ -109,6 +109,17 @@ static void founding_facts(void **state)
 		{ "sdf", "usb_id", "46f4:0003" },
 		{ "sdf", "optimal_io_bytes", "33553920" },
 		{ "sdf", "read_ahead_bytes", "67104768" },
+		/* sg_vpd on the bytes that sysfs showed */
+		{ "sdf", "vpd_b0_granularity_blocks", "1" },
+		{ "sdf", "vpd_b0_max_transfer_blocks", "4194303" },
+		{ "sdf", "vpd_b0_optimal_transfer_blocks", "65535" },
+		{ "sdf", "vpd_b1_rotation_rpm", "(unknown)" },
+		{ "sda", "vpd_b1_rotation_rpm", "7200" },
+		{ "sda", "serial", "SER-c-0042" },
+		{ "sdg", "vpd_b0_granularity_blocks", "8" },
+		{ "sdg", "serial", "AHSER" },
+		{ "sdg", "ata_logical_bytes", "512" },
+		{ "sdg", "ata_physical_bytes", "4096" },
 		{ "sdh", "driver", "usb-storage" },
 		{ "sdh", "usb_id", "46f4:0001" },
 		{ "sdg", "transport", "sata" },
@@ -337,6 +348,19 @@ static void read_errors_are_counted(void **state)
 	live_root_close(&root);
 }
 
+static void damaged_pages_are_remarks(void **state)
+{
+	struct blkalign_graph *graph;
+
+	(void)state;
+	tree_write(folder, "sys/class/block/sdf/device/vpd_pgb0", "x");
+	graph = read_tree();
+	expect(graph, "sdf", "vpd_b0_optimal_transfer_blocks", "(unknown)");
+	expect(graph, "sdf", "optimal_io_bytes", "33553920");
+	assert_true(has_remark(graph, "sdf: VPD page B0 is damaged"));
+	blkalign_graph_free(graph);
+}
+
 static void sizes_that_wrap_are_unknown(void **state)
 {
 	struct blkalign_graph *graph;
@@ -533,6 +557,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(empty_and_missing_attributes_are_unknown, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(refused_files_make_one_remark, setup_founding, teardown),
 		cmocka_unit_test(read_errors_are_counted),
+		cmocka_unit_test_setup_teardown(damaged_pages_are_remarks, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(sizes_that_wrap_are_unknown, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(inconsistent_partition_is_minus_one, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(circle_of_slaves_ends, setup_founding, teardown),
