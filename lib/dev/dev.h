@@ -26,9 +26,10 @@ struct dev_request {
 	enum dev_op op;
 	uint64_t offset_bytes;
 	size_t length_bytes;
-	void *buffer;	    /* length_bytes; NULL for DEV_FLUSH */
-	int result;	    /* 0 or negative errno, set by dev_run() */
-	const char *reason; /* why `result` is no success, where errno does not say it; static or NULL, set by dev_run() */
+	void *buffer; /* length_bytes; NULL for DEV_FLUSH */
+	int result;   /* 0 or negative errno, set by dev_run() */
+	const char *
+		reason; /* why `result` is no success, where errno does not say it; static or owned by the device, or NULL; set by dev_run() */
 };
 
 /** What an implementation provides. */
@@ -39,7 +40,7 @@ struct dev_ops {
 	 * is more to say; short transfers are errors (-EIO).
 	 */
 	void (*run)(struct dev *dev, struct dev_request *requests, size_t count);
-	/** The one device that this is a range of, and where it begins there. NULL: it is not a range of one device. */
+	/** The one device that this is a range of, and where it begins there. The hook or its result is NULL when it is none. */
 	const struct dev *(*part_of)(const struct dev *dev, uint64_t *ret_offset_bytes);
 	/** Release everything but the struct itself. NULL: nothing to release. */
 	void (*close)(struct dev *dev);

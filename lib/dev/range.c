@@ -11,7 +11,7 @@ bool dev_leaf_range(const struct dev *dev, int *ret_fd, uint64_t *ret_offset_byt
 		if (!dev->ops->part_of)
 			return false;
 		dev = dev->ops->part_of(dev, &step);
-		if (!u64_add(offset, step, &offset))
+		if (!dev || !u64_add(offset, step, &offset))
 			return false;
 	}
 	*ret_fd = dev->leaf_fd;

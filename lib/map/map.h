@@ -36,4 +36,25 @@ struct map_md_member {
  */
 int map_open_md(const char *name, struct raid_geometry *geometry, const struct map_md_member *members, struct dev **ret_dev);
 
+/** A piece of a device below. */
+struct map_area {
+	struct dev *dev;	     /* NULL: missing, reads fail with -EIO */
+	uint64_t offset_bytes;	     /* where the area begins on it */
+	const char *missing_because; /* copied; NULL for "a device below is missing" */
+};
+
+/** Bytes that lie on the areas in turn, chunk by chunk, as in dm-linear (one area) and dm-stripe; without areas they read as zeros. */
+struct map_segment {
+	uint64_t length_bytes;
+	uint64_t chunk_bytes; /* ignored with fewer than two areas */
+	const struct map_area *areas;
+	size_t area_count;
+};
+
+/**
+ * The segments one after the other. They are copied. -EINVAL for a segment of several areas whose length is not a whole number of rows of chunks, or when sizes
+ * do not fit 64 bits.
+ */
+int map_open_segments(const char *name, const struct map_segment *segments, size_t count, struct dev **ret_dev);
+
 #endif

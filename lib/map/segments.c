@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* All requests of one batch become one batch below, whatever they are split into, so that the leaves see them at once. */
+#include "map/map.h"
+
+struct segment {
+	uint64_t start_bytes;
+	uint64_t end_bytes;
+	uint64_t chunk_bytes;
+	struct map_area *areas;
+	size_t area_count;
+};
+
+struct segments {
+	struct dev dev;
+	struct segment *segments;
+	size_t count;
+	struct map_area *areas; /* of all segments */
+	size_t area_count;
+};
+
+/* Requests to devices below, and by place the one each is part of. */
+struct batch {
+	VEC(struct dev_request) requests;
+	VEC(size_t) parents;
+};
+
+static const struct segment *find_segment(const struct segments *s, uint64_t offset_bytes)
+{
+	size_t low = 0, high = s->count - 1;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if (offset_bytes < s->segments[middle].end_bytes)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return &s->segments[low];
+}
+
+/* Where byte `at` of the segment lies, and how far the bytes behind it stay together. */
+static const struct map_area *find_area(const struct segment *seg, uint64_t at, uint64_t *ret_offset, uint64_t *ret_run)
+{
+	const struct map_area *area = seg->areas;
+	uint64_t chunk, within;
+
+	*ret_run = seg->end_bytes - seg->start_bytes - at;
+	*ret_offset = at;
+	if (seg->area_count > 1) {
+		chunk = at / seg->chunk_bytes;
+		within = at % seg->chunk_bytes;
+		area = &seg->areas[chunk % seg->area_count];
+		*ret_offset = chunk / seg->area_count * seg->chunk_bytes + within;
+		*ret_run = seg->chunk_bytes - within;
+	}
+	*ret_offset += area->offset_bytes;
+	return area;
+}
+
+static int add_piece(struct batch *batch, const struct map_area *area, uint64_t offset_bytes, size_t length, uint8_t *buffer, size_t parent)
+{
+	struct dev_request q = { .dev = area->dev, .op = DEV_READ, .offset_bytes = offset_bytes, .length_bytes = length, .buffer = buffer };
+
+	if (vec_push(&batch->parents, parent) < 0)
+		return -ENOMEM;
+	return vec_push(&batch->requests, q);
+}
+
+static int split(const struct segments *s, struct dev_request *q, size_t parent, struct batch *batch)
+{
+	uint64_t at = q->offset_bytes, end = at + q->length_bytes;
+	uint8_t *buffer = q->buffer;
+
+	while (at < end) {
+		const struct segment *seg = find_segment(s, at);
+		const struct map_area *area;
+		uint64_t offset = 0, run = seg->end_bytes - at;
+
+		area = seg->area_count ? find_area(seg, at - seg->start_bytes, &offset, &run) : NULL;
+		if (run > end - at)
+			run = end - at;
+		if (!area) {
+			memset(buffer, 0, run);
+		} else if (!area->dev) {
+			q->reason = area->missing_because;
+			return -EIO;
+		} else if (add_piece(batch, area, offset, run, buffer, parent) < 0) {
+			return -ENOMEM;
+		}
+		at += run;
+		buffer += run;
+	}
+	return 0;
+}
+
+static void hand_back(const struct dev_request *piece, struct dev_request *q)
+{
+	if (!piece->result || q->result)
+		return;
+	q->result = piece->result;
+	q->reason = piece->reason;
+	if (piece->result == -ERANGE) {
+		q->result = -EIO;
+		q->reason = "the device below ends before this byte";
+	}
+}
+
+static void segments_run(struct dev *dev, struct dev_request *requests, size_t count)
+{
+	const struct segments *s = (const struct segments *)dev;
+	struct batch batch = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		requests[i].result = split(s, &requests[i], i, &batch);
+	dev_run(batch.requests.data, batch.requests.count, NULL);
+	for (size_t i = 0; i < batch.requests.count; i++)
+		hand_back(&batch.requests.data[i], &requests[batch.parents.data[i]]);
+	vec_done(&batch.requests);
+	vec_done(&batch.parents);
+}
+
+static void segments_close(struct dev *dev)
+{
+	struct segments *s = (struct segments *)dev;
+
+	for (size_t i = 0; i < s->area_count; i++)
+		free((void *)(uintptr_t)s->areas[i].missing_because);
+	free(s->areas);
+	free(s->segments);
+}
+
+static const struct dev *segments_part_of(const struct dev *dev, uint64_t *ret_offset_bytes)
+{
+	const struct segments *s = (const struct segments *)dev;
+
+	if (s->count != 1 || s->area_count != 1)
+		return NULL;
+	*ret_offset_bytes = s->areas[0].offset_bytes;
+	return s->areas[0].dev;
+}
+
+static const struct dev_ops segments_ops = {
+	.kind = "segments",
+	.run = segments_run,
+	.part_of = segments_part_of,
+	.close = segments_close,
+};
+
+static int add_areas(struct segments *s, const struct map_segment *from, struct segment *to)
+{
+	to->areas = &s->areas[s->area_count];
+	to->area_count = from->area_count;
+	for (size_t i = 0; i < from->area_count; i++) {
+		struct map_area *a = &s->areas[s->area_count++];
+		const char *reason = from->areas[i].missing_because;
+		uint64_t end;
+
+		*a = from->areas[i];
+		a->missing_because = NULL;
+		if (!u64_add(a->offset_bytes, from->length_bytes, &end))
+			return -EINVAL;
+		if (a->dev)
+			continue;
+		a->missing_because = strdup(reason ? reason : "a device below is missing");
+		if (!a->missing_because)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_segment(struct segments *s, const struct map_segment *from)
+{
+	struct segment *to = &s->segments[s->count++];
+	uint64_t row;
+
+	if (from->area_count > 1 && (!u64_mul(from->chunk_bytes, from->area_count, &row) || !row || from->length_bytes % row))
+		return -EINVAL;
+	to->start_bytes = s->dev.size_bytes;
+	to->chunk_bytes = from->chunk_bytes;
+	if (!u64_add(s->dev.size_bytes, from->length_bytes, &to->end_bytes))
+		return -EINVAL;
+	s->dev.size_bytes = to->end_bytes;
+	return add_areas(s, from, to);
+}
+
+int map_open_segments(const char *name, const struct map_segment *segments, size_t count, struct dev **ret_dev)
+{
+	_cleanup_dev_ struct dev *dev = dev_new(sizeof(struct segments), &segments_ops, name, 0, 1);
+	struct segments *s = (struct segments *)dev;
+	size_t areas = 0;
+	int r = 0;
+
+	if (!s)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		areas += segments[i].area_count;
+	s->segments = calloc(count + 1, sizeof(*s->segments));
+	s->areas = calloc(areas + 1, sizeof(*s->areas));
+	if (!s->segments || !s->areas)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		r = add_segment(s, &segments[i]);
+	if (r < 0)
+		return r;
+	*ret_dev = dev;
+	dev = NULL;
+	return 0;
+}
