@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * LVM2: label and physical volume header, metadata areas, and the volume group that their text describes.
+ *
+ * Source of the facts: lvm2's lib/format_text and lib/label, checked against images made by lvm2 2.03. Reading only. Errors: -EBADMSG for a wrong
+ * checksum, -EPROTO for content that lvm2 would not write, -E2BIG beyond a cap below, -ENOMEM; and what dev_read() returns. No function keeps
+ * state; different threads may call them at once.
+ */
+#ifndef FORMAT_LVM2_H
+#define FORMAT_LVM2_H
+
+#include "dev/dev.h"
+
+#define LVM2_ID_LENGTH	   32U
+#define LVM2_ID_TEXT	   39U /* 6-4-4-4-4-4-6 with hyphens and terminator */
+#define LVM2_AREAS_MAX	   16U
+#define LVM2_MDA_MIN_BYTES (4 * KIB)
+#define LVM2_MDA_MAX_BYTES GIB
+#define LVM2_TEXT_MAX	   (64 * MIB)
+#define LVM2_TEXT_NODES	   4000000U /* entries of one text */
+#define LVM2_SECTION_DEPTH 16U
+#define LVM2_PVS_MAX	   65536U
+#define LVM2_LVS_MAX	   65536U
+#define LVM2_SEGMENTS_MAX  1048576U
+#define LVM2_STRIPES_MAX   128U /* areas of one segment */
+#define LVM2_NAME_MAX	   128U
+#define LVM2_VOLUME_DEPTH  16U /* volumes made of volumes */
+
+struct lvm2_area {
+	uint64_t offset_bytes; /* from the start of the device */
+	uint64_t size_bytes;   /* data area: 0 means to the end */
+};
+
+struct lvm2_areas {
+	unsigned count;
+	struct lvm2_area area[LVM2_AREAS_MAX];
+};
+
+struct lvm2_label {
+	char pv_id[LVM2_ID_LENGTH + 1];
+	uint64_t sector; /* where the label was found, 0 to 3 */
+	uint64_t device_size_bytes;
+	struct lvm2_areas data;
+	struct lvm2_areas metadata;
+	struct lvm2_areas bootloader;
+	uint32_t extension_version; /* 0: none */
+	uint32_t extension_flags;   /* bit 0: used by a volume group */
+	bool another;		    /* a later sector holds a second valid label that differs: lvm2 uses the first, and so do we */
+};
+
+/** One 512-byte sector. 0, BLKALIGN_NOT_THIS when it holds no label, or an error. */
+int lvm2_label_decode(const uint8_t sector[512], uint64_t sector_number, struct lvm2_label *ret_label, struct blkalign_error *reterr);
+/** The first good label in sectors 0 to 3. BLKALIGN_NOT_THIS when there is none; the error of the first bad one when there is no good one. */
+int lvm2_label_read(struct dev *dev, struct lvm2_label *ret_label, struct blkalign_error *reterr);
+
+struct lvm2_location {
+	uint64_t offset_bytes; /* from the start of the area, in its ring */
+	uint64_t size_bytes;   /* with the terminating NUL; 0: no text here */
+	uint32_t checksum;
+	bool ignored;
+};
+
+struct lvm2_mda {
+	uint64_t offset_bytes; /* of the area on the device */
+	uint64_t size_bytes;
+	struct lvm2_location committed;
+	struct lvm2_location precommitted; /* a write was under way; not for readers */
+};
+
+/** The header at the start of a metadata area on a device of `device_size_bytes`. */
+int lvm2_mda_decode(const uint8_t header[512], uint64_t offset_bytes, uint64_t device_size_bytes, struct lvm2_mda *ret_mda,
+		    struct blkalign_error *reterr);
+int lvm2_mda_read(struct dev *dev, uint64_t offset_bytes, struct lvm2_mda *ret_mda, struct blkalign_error *reterr);
+/** The committed text, checksum verified, trailing NULs cut; freed by the caller. BLKALIGN_ABSENT when the area holds none. */
+int lvm2_text_read(struct dev *dev, const struct lvm2_mda *mda, char **ret_text, size_t *ret_length, struct blkalign_error *reterr);
+
+/* --- the volume group --- */
+
+enum lvm2_segment_type {
+	LVM2_STRIPED, /* and linear: one stripe */
+	LVM2_MIRROR,
+	LVM2_RAID0,
+	LVM2_RAID1,
+	LVM2_RAID_PARITY, /* raid4, raid5*, raid6* */
+	LVM2_RAID10,
+	LVM2_SNAPSHOT,
+	LVM2_THIN_POOL,
+	LVM2_THIN,
+	LVM2_CACHE_POOL,
+	LVM2_CACHE,
+	LVM2_WRITECACHE,
+	LVM2_INTEGRITY,
+	LVM2_VDO_POOL,
+	LVM2_VDO,
+	LVM2_ERROR,
+	LVM2_ZERO,
+	LVM2_UNKNOWN, /* a type, or a flag of a type, that this reader does not know */
+};
+
+/** What a segment uses another volume for. */
+enum lvm2_role {
+	LVM2_ROLE_DATA,	    /* stripe, mirror leg, raid image, data of a pool */
+	LVM2_ROLE_METADATA, /* raid metadata of the same slot, metadata of a pool */
+	LVM2_ROLE_LOG,	    /* mirror log */
+	LVM2_ROLE_ORIGIN,   /* what a snapshot, cache or integrity layer lies over */
+	LVM2_ROLE_COW,	    /* exception store of a snapshot */
+	LVM2_ROLE_POOL,	    /* thin, cache or vdo pool; the fast volume of a writecache */
+	LVM2_ROLE_HISTORY,  /* where a thin volume was cloned from: nothing lies there */
+};
+
+struct lvm2_ref {
+	enum lvm2_role role;
+	uint32_t slot;	 /* among those of the same role */
+	uint32_t index;	 /* in pvs or lvs */
+	uint64_t extent; /* where the area begins there */
+	bool on_pv;
+};
+
+/** How md understands a raid type. */
+struct lvm2_raid {
+	const char *level; /* "raid0", ... as md names it */
+	const char *layout_name;
+	uint32_t layout; /* md's number; raid10 adds the copies */
+	uint32_t parity; /* areas that hold no data */
+};
+
+struct lvm2_segment {
+	enum lvm2_segment_type type;
+	const char *type_name;	      /* as written, without flags; "linear" for one stripe; with flags when unknown */
+	const struct lvm2_raid *raid; /* NULL for types that are no raid */
+	uint64_t start_extent;
+	uint64_t extent_count;
+	uint64_t reshape_extents; /* part of extent_count that is room for a reshape, not data */
+	uint64_t stripe_bytes;	  /* chunk; 0 with one stripe */
+	uint64_t region_bytes;	  /* of the mirror or raid log, 0: none */
+	uint64_t chunk_bytes;	  /* of snapshots and pools, 0: none */
+	uint64_t transaction_id;  /* thin and thin-pool */
+	uint32_t device_id;	  /* thin: in the pool's metadata */
+	uint32_t data_areas;	  /* refs with role data */
+	uint32_t data_copies;	  /* raid10, raid1 and mirror; else 1 */
+	bool merging;		  /* snapshot that is being merged into its origin */
+	struct lvm2_ref *refs;
+	uint32_t ref_count;
+};
+
+enum lvm2_flag {
+	LVM2_READ = 1 << 0,
+	LVM2_WRITE = 1 << 1,
+	LVM2_VISIBLE = 1 << 2,
+	LVM2_EXPORTED = 1 << 3,
+	LVM2_CLUSTERED = 1 << 4,
+	LVM2_SHARED = 1 << 5,
+	LVM2_MISSING = 1 << 6,	 /* the PV was absent when the text was written */
+	LVM2_REBUILD = 1 << 7,	 /* raid image whose content is not there yet */
+	LVM2_NOTSYNCED = 1 << 8, /* parity or copies were never made equal */
+	LVM2_CACHE_VOL = 1 << 9, /* cache data and metadata in one volume */
+	LVM2_OTHER = 1 << 10,	 /* known to lvm2, of no consequence for a reader */
+};
+
+struct lvm2_pv {
+	const char *key; /* name within this text */
+	char id[LVM2_ID_LENGTH + 1];
+	const char *device;	 /* a hint where it was last seen, or NULL */
+	uint64_t size_bytes;	 /* 0: not stated */
+	uint64_t pe_start_bytes; /* of the first extent */
+	uint64_t pe_count;
+	struct lvm2_area bootloader; /* size 0: none */
+	uint32_t flags;
+};
+
+struct lvm2_lv {
+	const char *name;
+	char id[LVM2_ID_LENGTH + 1];
+	uint32_t flags;
+	bool internal; /* a part of another volume, or not visible */
+	uint64_t extents;
+	uint64_t size_bytes;	       /* without room for a reshape */
+	struct lvm2_segment *segments; /* ascending, without gaps; at least one */
+	uint32_t segment_count;
+};
+
+struct lvm2_vg {
+	const char *name;
+	char id[LVM2_ID_LENGTH + 1];
+	uint64_t seqno;
+	uint64_t extent_bytes;
+	uint32_t flags;
+	const char *system_id; /* NULL: none */
+	const char *lock_type; /* NULL: none */
+	struct lvm2_pv *pvs;
+	uint32_t pv_count;
+	struct lvm2_lv *lvs;
+	uint32_t lv_count;
+	uint32_t *order;     /* of lvs: each comes after those it lies on */
+	struct arena *arena; /* owns all of it */
+};
+
+/**
+ * The text of one volume group. Checked: grammar, every number, known status words, ids, names, that segments lie within the volume groups' PVs and
+ * volumes without overlap, and that no volume lies on itself. `reterr` names the place by line and column.
+ */
+int lvm2_vg_decode(const char *text, size_t length, struct lvm2_vg **ret_vg, struct blkalign_error *reterr);
+/** NULL is accepted. */
+void lvm2_vg_free(struct lvm2_vg *vg);
+static inline void lvm2_vg_freep(struct lvm2_vg **vg) { lvm2_vg_free(*vg); }
+#define _cleanup_lvm2_vg_ _cleanup_(lvm2_vg_freep)
+
+/** 32 characters of 0-9 a-z A-Z ! # */
+bool lvm2_id_valid(const char id[LVM2_ID_LENGTH]);
+/** As lvm2 prints an id. */
+void lvm2_id_format(char ret[LVM2_ID_TEXT], const char id[LVM2_ID_LENGTH]);
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Where areas may lie. Sorting finds overlaps in O(n log n) also where every extent is claimed a million times. */
+#include <inttypes.h>
+
+#include "format/lvm2/lvm2_decode.h"
+
+struct claim {
+	uint32_t pv;
+	uint32_t lv;
+	uint64_t extent;
+	uint64_t count;
+};
+typedef VEC(struct claim) claims_t;
+
+/* Extents that `ref` of `s` takes where it lies; 0: not known, the volume is used whole. */
+static uint64_t extents_taken(const struct lvm2_segment *s, const struct lvm2_ref *ref)
+{
+	uint64_t data;
+
+	if (ref->role != LVM2_ROLE_DATA)
+		return 0;
+	switch (s->type) {
+	case LVM2_STRIPED:
+	case LVM2_RAID0:
+		return s->extent_count / s->data_areas;
+	case LVM2_MIRROR:
+	case LVM2_RAID1:
+		return s->extent_count;
+	case LVM2_RAID_PARITY:
+		data = s->data_areas - s->raid->parity;
+		return s->extent_count / data + (s->extent_count % data > 0);
+	case LVM2_RAID10:
+		data = s->extent_count * s->data_copies;
+		return data / s->data_areas + (data % s->data_areas > 0);
+	case LVM2_SNAPSHOT:
+	case LVM2_THIN_POOL:
+	case LVM2_THIN:
+	case LVM2_CACHE_POOL:
+	case LVM2_CACHE:
+	case LVM2_WRITECACHE:
+	case LVM2_INTEGRITY:
+	case LVM2_VDO_POOL:
+	case LVM2_VDO:
+	case LVM2_ERROR:
+	case LVM2_ZERO:
+	case LVM2_UNKNOWN:
+		break;
+	}
+	return 0;
+}
+
+static int check_ref(const struct lvm2_vg *vg, const struct lvm2_lv *lv, const struct lvm2_segment *s, const struct lvm2_ref *ref,
+		     claims_t *claims, struct blkalign_error *reterr)
+{
+	uint64_t count = extents_taken(s, ref);
+	uint64_t room = ref->on_pv ? vg->pvs[ref->index].pe_count : vg->lvs[ref->index].extents;
+
+	if (!range_inside(ref->extent, count, room))
+		return blkalign_error_set(reterr, -EPROTO, NULL, BLKALIGN_UNKNOWN,
+					  "volume %s/%s takes %" PRIu64 " extents from extent %" PRIu64 " of %s, which has %" PRIu64,
+					  vg->name, lv->name, count, ref->extent,
+					  ref->on_pv ? vg->pvs[ref->index].key : vg->lvs[ref->index].name, room);
+	if (!ref->on_pv)
+		return 0;
+	return vec_push(claims,
+			((struct claim){ .pv = ref->index, .lv = (uint32_t)(lv - vg->lvs), .extent = ref->extent, .count = count }));
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct claim *x = a, *y = b;
+
+	if (x->pv != y->pv)
+		return x->pv < y->pv ? -1 : 1;
+	return (x->extent > y->extent) - (x->extent < y->extent);
+}
+
+static int check_overlap(const struct lvm2_vg *vg, claims_t *claims, struct blkalign_error *reterr)
+{
+	if (claims->count)
+		qsort(claims->data, claims->count, sizeof(*claims->data), by_place);
+	for (size_t i = 1; i < claims->count; i++) {
+		const struct claim *a = &claims->data[i - 1], *b = &claims->data[i];
+
+		if (a->pv == b->pv && b->extent < a->extent + a->count)
+			return blkalign_error_set(reterr, -EPROTO, NULL, BLKALIGN_UNKNOWN,
+						  "volumes %s/%s and %s/%s both claim extent %" PRIu64 " of %s", vg->name,
+						  vg->lvs[a->lv].name, vg->name, vg->lvs[b->lv].name, b->extent, vg->pvs[a->pv].key);
+	}
+	return 0;
+}
+
+static int check_lv(const struct lvm2_vg *vg, const struct lvm2_lv *lv, claims_t *claims, struct blkalign_error *reterr)
+{
+	for (uint32_t i = 0; i < lv->segment_count; i++)
+		for (uint32_t j = 0; j < lv->segments[i].ref_count; j++) {
+			int r = check_ref(vg, lv, &lv->segments[i], &lv->segments[i].refs[j], claims, reterr);
+
+			if (r < 0)
+				return r;
+		}
+	return 0;
+}
+
+int lvm2_check_bounds(struct lvm2_vg *vg, struct blkalign_error *reterr)
+{
+	claims_t claims = { 0 };
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < vg->lv_count; i++)
+		r = check_lv(vg, &vg->lvs[i], &claims, reterr);
+	if (r >= 0)
+		r = check_overlap(vg, &claims, reterr);
+	vec_done(&claims);
+	return r;
+}
