@@ -12,6 +12,7 @@
 const struct layer *const stack_layers[] = {
 	&layer_blkid_raid,
 	&layer_table,
+	&layer_lvm,
 	&layer_luks,
 	&layer_bcache,
 	&layer_fs,

@@ -11,5 +11,6 @@ extern const struct layer layer_blkid;
 extern const struct layer layer_table;
 extern const struct layer layer_luks;
 extern const struct layer layer_bcache;
+extern const struct layer layer_lvm;
 
 #endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Labels and texts are collected as devices come by; groups are built when nothing new appears any more. */
+#include <inttypes.h>
+
+#include "stack/lvm.h"
+
+static void state_free(void *p)
+{
+	struct lvm_state *s = p;
+
+	for (size_t i = 0; i < s->parts.count; i++)
+		dev_close(s->parts.data[i]);
+	for (size_t i = 0; i < s->groups.count; i++)
+		lvm2_vg_free(s->groups.data[i].vg);
+	vec_done(&s->parts);
+	vec_done(&s->groups);
+	vec_done(&s->pvs);
+	free(s);
+}
+
+static int get_state(struct stack *stack, struct lvm_state **ret)
+{
+	void **slot = stack_state(stack, &layer_lvm);
+
+	if (!*slot)
+		*slot = calloc(1, sizeof(struct lvm_state));
+	*ret = *slot;
+	return *slot ? 0 : -ENOMEM;
+}
+
+/* A damaged area is told and passed over: the same text usually stands on other PVs too. */
+static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const struct lvm2_area *area)
+{
+	_cleanup_free_ char *text = NULL;
+	struct blkalign_error err;
+	struct lvm2_mda mda;
+	size_t length;
+	int r = lvm2_mda_read(pv->dev, area->offset_bytes, &mda, &err);
+
+	if (r >= 0)
+		r = lvm2_text_read(pv->dev, &mda, &text, &length, &err);
+	if (r == BLKALIGN_ABSENT)
+		return 0;
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return graph_remark(stack_graph(stack), "%s: LVM2 metadata area at byte %" PRIu64 ": %s", blkalign_node_name(pv->host),
+				    area->offset_bytes, err.message);
+	return lvm_note_text(stack, state, pv, text, length);
+}
+
+static int describe_pv(const struct lvm_pv *pv, const struct lvm2_label *label)
+{
+	char id[LVM2_ID_TEXT];
+	int r = graph_set_str(pv->node, BLKALIGN_ATTR_CONTENT, "LVM2_member", BLKALIGN_ORIGIN_ONDISK);
+
+	lvm2_id_format(id, label->pv_id);
+	if (r >= 0)
+		r = graph_set_str(pv->node, BLKALIGN_ATTR_PV_UUID, id, BLKALIGN_ORIGIN_ONDISK);
+	if (r >= 0 && label->data.count)
+		r = graph_set_u64(pv->node, BLKALIGN_ATTR_PE_START, label->data.area[0].offset_bytes, BLKALIGN_ORIGIN_ONDISK);
+	if (r >= 0)
+		r = graph_set_u64(pv->node, BLKALIGN_ATTR_SIZE, pv->dev->size_bytes, BLKALIGN_ORIGIN_COMPUTED);
+	return r;
+}
+
+static int add_pv(struct stack *stack, struct lvm_state *state, struct blkalign_node *host, struct dev *dev, const struct lvm2_label *label)
+{
+	struct lvm_pv pv = { .host = host, .dev = dev, .group = LVM_NO_GROUP };
+	int r = stack_add_content(stack, BLKALIGN_KIND_PV, "pv", host, &pv.node);
+
+	memcpy(pv.id, label->pv_id, sizeof(pv.id));
+	if (r >= 0)
+		r = describe_pv(&pv, label);
+	if (r >= 0 && label->another)
+		r = graph_remark(stack_graph(stack), "%s: holds a second LVM2 label that says something else; the first counts",
+				 blkalign_node_name(host));
+	for (unsigned i = 0; r >= 0 && i < label->metadata.count; i++) {
+		const struct lvm2_area *a = &label->metadata.area[i];
+
+		/* An area behind the data, at the end of the device, has nothing to do with where the data may begin. */
+		if ((!label->data.count || a->offset_bytes < label->data.area[0].offset_bytes) &&
+		    range_inside(a->offset_bytes, a->size_bytes, dev->size_bytes) &&
+		    pv.metadata_end_bytes < a->offset_bytes + a->size_bytes)
+			pv.metadata_end_bytes = a->offset_bytes + a->size_bytes;
+		r = read_area(stack, state, &pv, a);
+	}
+	return r < 0 ? r : vec_push(&state->pvs, pv);
+}
+
+static int probe(struct stack *stack, struct blkalign_node *host, struct dev *dev)
+{
+	struct blkalign_error err;
+	struct lvm_state *state;
+	struct lvm2_label label;
+	int r = lvm2_label_read(dev, &label, &err);
+
+	/* A device that cannot be read is told by the last layers. */
+	if (r == -EBADMSG || r == -EPROTO || r == -E2BIG) {
+		r = graph_remark(stack_graph(stack), "%s: LVM2 label: %s", blkalign_node_name(host), err.message);
+		return r < 0 ? r : BLKALIGN_NOT_THIS;
+	}
+	if (r)
+		return r == -ENOMEM ? r : BLKALIGN_NOT_THIS;
+	r = get_state(stack, &state);
+	return r < 0 ? r : add_pv(stack, state, host, dev, &label);
+}
+
+static int assemble(struct stack *stack, bool *ret_progress)
+{
+	struct lvm_state *state = *stack_state(stack, &layer_lvm);
+
+	return state ? lvm_assemble(stack, state, ret_progress) : 0;
+}
+
+const struct layer layer_lvm = { .name = "lvm", .probe = probe, .assemble = assemble, .done = state_free };

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/** The LVM layer in three files: what was found (layer_lvm.c), which copy is believed (lvm_assemble.c), and its volumes as nodes (lvm_volumes.c). */
+#ifndef STACK_LVM_H
+#define STACK_LVM_H
+
+#include "format/lvm2/lvm2.h"
+#include "stack/layers.h"
+
+#define LVM_NO_GROUP SIZE_MAX
+
+/** A label that was found. */
+struct lvm_pv {
+	struct blkalign_node *node; /* of kind PV */
+	struct blkalign_node *host;
+	struct dev *dev;
+	char id[LVM2_ID_LENGTH + 1];
+	uint64_t metadata_end_bytes; /* of the last metadata area in front of the data; 0: none */
+	size_t group;		     /* whose text it carries, or LVM_NO_GROUP */
+	uint64_t seqno;		     /* of that text */
+};
+
+/** A volume group: the freshest text seen of it. */
+struct lvm_group {
+	struct lvm2_vg *vg;
+	const char *found_on; /* name of the node that carries it */
+	uint32_t checksum;
+	size_t length;
+	bool contradicted; /* another text bears the same sequence number */
+	bool waited;	   /* for PVs that may still appear, while the graph had `graph_size` nodes */
+	bool built;
+	size_t graph_size;
+};
+
+struct lvm_state {
+	VEC(struct lvm_pv) pvs;
+	VEC(struct lvm_group) groups;
+	VEC(struct dev *) parts; /* devices of volumes that are parts of others: read through, not looked into */
+};
+
+/** Note the text that `pv` carries. What is wrong with it becomes a remark. */
+int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length);
+/** Build the groups that are complete, and those for which nothing more is to be waited for. */
+int lvm_assemble(struct stack *stack, struct lvm_state *state, bool *ret_progress);
+/** Nodes for all volumes. `pvs` has one entry for each of vg->pvs, NULL where it is missing. */
+int lvm_add_volumes(struct stack *stack, struct lvm_state *state, const struct lvm2_vg *vg, const struct lvm_pv *const *pvs);
+/** "exported", "partial", ...: the words of VG_STATE, empty when there is nothing to say. */
+void lvm_group_words(const struct lvm2_vg *vg, bool partial, char ret[64]);
+
+#endif

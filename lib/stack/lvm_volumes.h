@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/** What the files that make nodes of volumes share: lvm_volumes.c (names, attributes), lvm_edges.c, lvm_devices.c. */
+#ifndef STACK_LVM_VOLUMES_H
+#define STACK_LVM_VOLUMES_H
+
+#include "map/map.h"
+#include "stack/lvm.h"
+
+struct lvm_dm_node {
+	const char *uuid;
+	struct blkalign_node *node;
+};
+
+struct lvm_volumes {
+	struct stack *stack;
+	struct lvm_state *state;
+	const struct lvm2_vg *vg;
+	const struct lvm_pv *const *pvs;
+	char words[64];		      /* VG_STATE */
+	struct blkalign_node **nodes; /* by lv */
+	struct dev **devs;	      /* by lv; NULL where a plain read would not give the volume's bytes */
+	bool *whole;		      /* by lv: every part of the device is there */
+	bool *merging;		      /* by lv: a snapshot is being merged into it */
+	VEC(struct lvm_dm_node) dm;   /* of a running machine, sorted by uuid */
+	VEC(struct map_segment) segments;
+	VEC(struct map_area) areas;
+};
+
+/** Data areas among which the kernel divides a segment; 1 when they do not take turns. */
+uint32_t lvm_stripes(const struct lvm2_segment *segment);
+/** Edges from `upper` to all that the volume lies on. */
+int lvm_connect_all(struct lvm_volumes *v, struct blkalign_node *upper, const struct lvm2_lv *lv);
+/** graph_connect(), but an edge that would close a circle is a remark. */
+int lvm_connect(struct lvm_volumes *v, const struct blkalign_edge *edge);
+/** Make the device of volume `index`, where a plain read gives the volume's bytes, and have it looked into unless it is a part of others. */
+int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node);
+
+#endif
