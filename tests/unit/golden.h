@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/** Golden images: tests/golden/CASE.tar.xz, unpacked to a folder of their own for the time of a test. */
+#ifndef UNIT_GOLDEN_H
+#define UNIT_GOLDEN_H
+
+#include <openssl/evp.h>
+
+#include "stack/stack.h"
+#include "unit.h"
+
+struct golden {
+	char folder[64];
+	char path[128]; /* of the unpacked case, below `folder` */
+	char *text;	/* case.txt */
+	struct stack *stack;
+};
+
+static inline const char *golden_root(void) { return getenv("BLKALIGN_TESTS"); }
+
+static inline char *golden_read_text(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *text = calloc(1, 1 << 20);
+
+	assert_non_null(f);
+	assert_non_null(text);
+	assert_true(fread(text, 1, (1 << 20) - 1, f) > 0);
+	fclose(f);
+	return text;
+}
+
+static inline void golden_open(struct golden *g, const char *name)
+{
+	char command[512];
+
+	*g = (struct golden){ .folder = "/tmp/blkalign-golden-XXXXXX" };
+	assert_non_null(mkdtemp(g->folder));
+	snprintf(command, sizeof(command), "tar -xJf '%s/golden/%s.tar.xz' -C '%s'", golden_root(), name, g->folder);
+	assert_int_equal(system(command), 0);
+	snprintf(g->path, sizeof(g->path), "%s/%s", g->folder, name);
+	snprintf(command, sizeof(command), "%s/case.txt", g->path);
+	g->text = golden_read_text(command);
+}
+
+static inline void golden_close(struct golden *g)
+{
+	char command[128];
+
+	stack_free(g->stack);
+	free(g->text);
+	snprintf(command, sizeof(command), "rm -rf '%s'", g->folder);
+	assert_int_equal(system(command), 0);
+}
+
+/** m0.img, m1.img, ... put together; the stack stays open, so that contents can be read. */
+static inline void golden_assemble(struct golden *g)
+{
+	struct blkalign_error err = { 0 };
+
+	assert_int_equal(stack_new(graph_new("images"), NULL, &g->stack), 0);
+	for (unsigned i = 0; i < 16; i++) {
+		char path[160], name[16];
+		struct dev *dev;
+		struct blkalign_node *node;
+
+		snprintf(name, sizeof(name), "m%u.img", i);
+		snprintf(path, sizeof(path), "%s/%s", g->path, name);
+		if (dev_open_file(path, &dev, &err) < 0)
+			continue;
+		assert_int_equal(stack_add(g->stack, BLKALIGN_KIND_DISK, name, dev, &node), 0);
+		assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_LOGICAL_BLOCK, 512, BLKALIGN_ORIGIN_ASSUMED), 0);
+		assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_PHYSICAL_BLOCK, 4096, BLKALIGN_ORIGIN_ASSUMED), 0);
+	}
+	assert_int_equal(stack_run(g->stack, &err), 0);
+}
+
+static inline void golden_sha256(struct dev *dev, char ret[65])
+{
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	uint8_t buffer[65536], digest[32];
+
+	assert_int_equal(EVP_DigestInit_ex(md, EVP_sha256(), NULL), 1);
+	for (uint64_t at = 0; at < dev->size_bytes; at += sizeof(buffer)) {
+		size_t length = dev->size_bytes - at < sizeof(buffer) ? dev->size_bytes - at : sizeof(buffer);
+
+		assert_int_equal(dev_read(dev, at, buffer, length, NULL), 0);
+		assert_int_equal(EVP_DigestUpdate(md, buffer, length), 1);
+	}
+	assert_int_equal(EVP_DigestFinal_ex(md, digest, NULL), 1);
+	EVP_MD_CTX_free(md);
+	for (unsigned i = 0; i < 32; i++)
+		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
+}
+
+#endif
