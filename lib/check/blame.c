@@ -13,6 +13,8 @@ static bool on_stripe_of_pv(const struct blame *b)
 
 static enum finding finding_of(const struct blame *b)
 {
+	if (!blkalign_node_edges(b->guilty))
+		return FINDING_ALIGNMENT_OFFSET;
 	switch (blkalign_node_kind(b->guilty)) {
 	case BLKALIGN_KIND_PARTITION:
 		return FINDING_PARTITION_START;
@@ -57,6 +59,8 @@ static uint64_t expected_offset(const struct blame *b)
 
 	if (own == BLKALIGN_UNKNOWN)
 		return BLKALIGN_UNKNOWN;
+	if (b->guilty == b->on)
+		return 0;
 	if (b->hinted && blkalign_node_kind(b->guilty) == BLKALIGN_KIND_CRYPT)
 		return 16 * MIB;
 	if (b->hinted)
@@ -138,6 +142,12 @@ static const char *message_of(struct check *c, const struct blame *b)
 		return report_text(c->report, "extents of %s do not begin on the %s: %" PRIu32 " %s %" PRIu64 " bytes or so past one",
 				   check_name(c, b->below), unit_name(c, b), b->victims,
 				   b->victims == 1 ? "volume starts" : "volumes start", b->residue_bytes);
+	if (b->guilty == b->on)
+		return report_text(c->report,
+				   "alignment_offset of %s is %" PRIu64 ": its data lies %" PRIu64 " bytes past a %" PRIu64
+				   "-byte physical block (%s); where it starts is not known",
+				   check_name(c, b->on), b->own_bytes, b->residue_bytes, b->grain.bytes,
+				   facts_of(c, b->on)->physical_source);
 	return report_text(c->report, "%s at byte %" PRIu64 " of %s, and data lies %" PRIu64 " bytes past a %s%s%s", what_starts(c, b),
 			   b->own_bytes, check_name(c, b->below), b->residue_bytes, unit_name(c, b), hint_words(c, b), inherited(c, b));
 }

@@ -13,6 +13,17 @@ const char *check_name(struct check *c, const struct blkalign_node *node)
 	return f->name;
 }
 
+void check_report(struct check *c, enum finding finding, enum impact impact, const struct blkalign_node *node, uint64_t found_bytes,
+		  uint64_t expected_bytes, const char *message)
+{
+	report_add(c->report, &(struct draft){ .finding = finding,
+					       .impact = impact,
+					       .node = node,
+					       .found_bytes = found_bytes,
+					       .expected_bytes = expected_bytes,
+					       .message = message });
+}
+
 static bool is_plain_word(const char *text)
 {
 	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%=") == strlen(text);

@@ -33,7 +33,8 @@ enum exempt {
 };
 
 struct facts {
-	const char *name; /**< safe for a terminal; made on first use by check_name() */
+	uint64_t logical_bytes; /**< of this device as the next assembly would have it; 0 when not known */
+	const char *name;	/**< safe for a terminal; made on first use by check_name() */
 	struct grain grains[BOUNDARIES];
 	const char *physical_source; /**< where the physical block comes from: "sysfs", "assumed", ... */
 	uint64_t physical_reported;  /**< what the kernel says, or BLKALIGN_UNKNOWN */
@@ -41,10 +42,12 @@ struct facts {
 	bool crossing_costs;	     /**< a write across two chunks costs: striping or parity */
 	uint64_t optimal_bytes;	     /**< the hint in question; 0 when there is none */
 	enum hint_shape hint;
-	bool hint_dropped; /**< the kernel threw it away */
-	bool hint_obeyed;  /**< something on disk was placed by it */
-	bool hint_harms;   /**< ... across physical blocks */
-	bool misplaced;	   /**< data on or above this node lies across physical blocks */
+	bool hint_dropped;    /**< the kernel threw it away */
+	bool hint_inherited;  /**< a device below has the same trouble and answers for it */
+	bool read_ahead_told; /**< read-ahead of this device or one below was reported */
+	bool hint_obeyed;     /**< something on disk was placed by it */
+	bool hint_harms;      /**< ... across physical blocks */
+	bool misplaced;	      /**< data on or above this node lies across physical blocks */
 	enum exempt exempt;
 	uint32_t blames[BOUNDARIES]; /**< index + 1 of the blame with this node as the guilty layer (or the PV whose extents are) */
 };
@@ -71,8 +74,9 @@ struct check {
 	struct blkalign_report *report;
 	struct facts *facts; /**< by node index */
 	VEC(struct blame) blames;
-	uint64_t places; /**< walked so far, for the bound on hostile graphs */
-	bool failed;	 /**< out of memory */
+	uint64_t places;     /**< walked so far, for the bound on hostile graphs */
+	bool contents_known; /**< contents of devices were looked at: an empty partition is empty */
+	bool failed;	     /**< out of memory */
 };
 
 static inline struct facts *facts_of(const struct check *c, const struct blkalign_node *node)
@@ -81,6 +85,9 @@ static inline struct facts *facts_of(const struct check *c, const struct blkalig
 }
 /** The node's name, safe for a terminal. */
 const char *check_name(struct check *c, const struct blkalign_node *node);
+/** Report without cause, price and remedy. */
+void check_report(struct check *c, enum finding finding, enum impact impact, const struct blkalign_node *node, uint64_t found_bytes,
+		  uint64_t expected_bytes, const char *message);
 /** The device's path as a shell word: quoted where needed, safe for a terminal. */
 const char *check_path(struct check *c, const struct blkalign_node *node);
 static inline bool attr_is(const struct blkalign_node *node, enum blkalign_attr attr, const char *text)
@@ -96,6 +103,16 @@ static inline bool is_set(uint64_t value) { return value && value != BLKALIGN_UN
 void facts_collect(struct check *c);
 /** True for an edge over which no data flows: spares, stale and faulty members, journals. */
 bool edge_is_idle(const struct blkalign_edge *edge);
+
+/** The drive (or the lowest device that is known) under byte 0 of `node`. */
+const struct blkalign_node *drive_below(const struct blkalign_node *node);
+/** The nearest device under a simple one-piece way down that has a chunk of its own, or NULL. */
+const struct blkalign_node *geometry_below(const struct check *c, const struct blkalign_node *node);
+/** The device directly below, or NULL. */
+static inline const struct blkalign_node *below(const struct blkalign_node *node)
+{
+	return blkalign_node_edges(node) ? blkalign_node_edge(node, 0)->lower : NULL;
+}
 
 /** Walk all maps: layer lines into the report, blames into `c`. */
 void judge_graph(struct check *c);

@@ -62,6 +62,9 @@ static void collect_physical(const struct blkalign_node *n, struct facts *f)
 	believe(f, blkalign_node_u64(n, BLKALIGN_ATTR_ATA_PHYSICAL), "IDENTIFY");
 	believe(f, blocks_to_bytes(n, BLKALIGN_ATTR_VPD_B0_GRANULARITY), "block limits page");
 	believe(f, blocks_to_bytes(n, BLKALIGN_ATTR_NVME_NPWG), "NVMe write granularity");
+	believe(f, blkalign_node_u64(n, BLKALIGN_ATTR_LOGICAL_BLOCK), "logical block");
+	if (model_hides_4096(n))
+		believe(f, PHYSICAL_FLOOR_BYTES, "known of this model");
 	if (blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO) == 4096)
 		believe(f, 4096, "minimum I/O size");
 	if (reported && reported->origin == BLKALIGN_ORIGIN_ASSUMED) {
@@ -157,7 +160,63 @@ static enum exempt exempt_partition(const struct blkalign_node *n)
 
 static bool is_stacked(const struct blkalign_node *n) { return blkalign_node_edges(n) > 0; }
 
-static void collect_node(const struct blkalign_node *n, struct facts *f)
+/* The largest below, or what the layer itself asks for: so the kernel stacks it at the next assembly. */
+static void collect_logical(const struct check *c, const struct blkalign_node *n, struct facts *f)
+{
+	uint64_t own = blkalign_node_u64(n, BLKALIGN_ATTR_LOGICAL_BLOCK), sector = blkalign_node_u64(n, BLKALIGN_ATTR_LUKS_SECTOR);
+
+	f->logical_bytes = is_set(own) ? own : 0;
+	if (is_set(sector) && sector > f->logical_bytes)
+		f->logical_bytes = sector;
+	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
+		const struct blkalign_edge *e = blkalign_node_edge(n, i);
+		uint64_t lower = facts_of(c, e->lower)->logical_bytes;
+
+		if (lower > f->logical_bytes && !edge_is_idle(e))
+			f->logical_bytes = lower;
+	}
+}
+
+/* --- hints of stacked devices --- */
+
+static bool bogus_below(const struct check *c, const struct blkalign_node *n)
+{
+	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
+		const struct facts *f = facts_of(c, blkalign_node_edge(n, i)->lower);
+
+		if (hint_is_bogus(f->hint) && !f->hint_dropped)
+			return true;
+	}
+	return false;
+}
+
+/* Does the hint say what the array's own geometry says? RAID10 counts its copies in different ways; legitimate hints below multiply. */
+static bool fits_geometry(const struct blkalign_node *n, const struct facts *f, uint64_t optimal)
+{
+	uint64_t chunk = f->grains[BOUNDARY_CHUNK].bytes, stripe = f->grains[BOUNDARY_STRIPE].bytes;
+	const char *level = blkalign_node_str(n, BLKALIGN_ATTR_MD_LEVEL);
+
+	if (level && !strncmp(level, "raid10", 6))
+		return optimal % chunk == 0 && optimal / chunk <= blkalign_node_edges(n);
+	return optimal % stripe == 0 && optimal < 64 * MIB;
+}
+
+static void collect_stacked_hint(const struct check *c, const struct blkalign_node *n, struct facts *f)
+{
+	uint64_t optimal = blkalign_node_u64(n, BLKALIGN_ATTR_OPTIMAL_IO);
+	struct hint_facts h = { .optimal_bytes = optimal, .minimum_bytes = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO) };
+
+	if (!is_set(optimal))
+		return;
+	f->optimal_bytes = optimal;
+	if (f->grains[BOUNDARY_STRIPE].bytes)
+		f->hint = fits_geometry(n, f, optimal) ? HINT_NONE : HINT_POISONED;
+	else if (hint_is_bogus(hint_classify(&h)))
+		f->hint = hint_classify(&h);
+	f->hint_inherited = f->hint != HINT_POISONED && hint_is_bogus(f->hint) && bogus_below(c, n);
+}
+
+static void collect_node(const struct check *c, const struct blkalign_node *n, struct facts *f)
 {
 	enum blkalign_kind kind = blkalign_node_kind(n);
 
@@ -165,20 +224,28 @@ static void collect_node(const struct blkalign_node *n, struct facts *f)
 		return;
 	if (is_stacked(n)) {
 		collect_geometry(n, f);
+		collect_stacked_hint(c, n, f);
 	} else {
 		collect_physical(n, f);
 		collect_offset(n, f);
 		collect_hint(n, f);
 		collect_reported_geometry(n, f);
 	}
+	collect_logical(c, n, f);
 	if (kind == BLKALIGN_KIND_PARTITION)
 		f->exempt = exempt_partition(n);
 }
 
 void facts_collect(struct check *c)
 {
-	for (size_t i = 0; i < blkalign_graph_size(c->graph); i++)
-		collect_node(blkalign_graph_node(c->graph, i), &c->facts[i]);
+	for (size_t i = 0; i < blkalign_graph_size(c->graph); i++) {
+		const struct blkalign_node *n = blkalign_graph_node(c->graph, i);
+		enum blkalign_kind kind = blkalign_node_kind(n);
+
+		collect_node(c, n, &c->facts[i]);
+		if (kind == BLKALIGN_KIND_CONTENT || kind == BLKALIGN_KIND_PV || kind == BLKALIGN_KIND_CRYPT)
+			c->contents_known = true;
+	}
 }
 
 bool edge_is_idle(const struct blkalign_edge *edge)
@@ -189,4 +256,21 @@ bool edge_is_idle(const struct blkalign_edge *edge)
 		if (!strcmp(edge->state, idle[i]))
 			return true;
 	return false;
+}
+
+const struct blkalign_node *drive_below(const struct blkalign_node *node)
+{
+	while (blkalign_node_edges(node))
+		node = below(node);
+	return node;
+}
+
+const struct blkalign_node *geometry_below(const struct check *c, const struct blkalign_node *node)
+{
+	while (blkalign_node_edges(node) == 1) {
+		node = below(node);
+		if (facts_of(c, node)->grains[BOUNDARY_CHUNK].bytes)
+			return node;
+	}
+	return NULL;
 }

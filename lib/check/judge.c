@@ -61,32 +61,36 @@ static uint64_t own_offset(const struct blkalign_edge *edge)
 
 /* --- blame --- */
 
-/* The lowest layer above `depth` whose own offset is off; the one next to the device answers for the device's first boundary too. */
-static const struct step *find_guilty(const struct walk *w, uint32_t depth, const struct grain *grain)
+/*
+ * The lowest layer above the place whose own offset is off; the one next to a drive answers for the drive's first boundary too. NULL when no layer adds anything: then
+ * the device itself is off, a partition whose start nobody told but whose alignment_offset the kernel did.
+ */
+static const struct step *find_guilty(const struct walk *w, const struct blkalign_place *place, const struct grain *grain)
 {
 	struct grain from_zero = { .bytes = grain->bytes };
+	bool on_drive = blkalign_node_kind(place->node) == BLKALIGN_KIND_DISK;
 
-	for (uint32_t i = depth; i-- > 0;) {
+	for (uint32_t i = place->depth; i-- > 0;) {
 		const struct step *s = &w->path[i];
 
-		if (s->own_bytes != BLKALIGN_UNKNOWN && grain_residue(i == depth - 1 ? grain : &from_zero, s->own_bytes))
+		if (s->own_bytes != BLKALIGN_UNKNOWN && grain_residue(on_drive && i == place->depth - 1 ? grain : &from_zero, s->own_bytes))
 			return s;
 	}
-	return &w->path[0];
+	return on_drive ? &w->path[0] : NULL;
 }
 
-/* A bogus hint below that explains the offset: one that is known, or one whose fingerprint the offset bears. */
-static void find_hint(const struct walk *w, uint32_t depth, const struct step *guilty, struct blame *blame)
+/* A bogus hint below that explains the offset: the lowest that is known, or one whose fingerprint the offset bears. */
+static void find_hint(const struct walk *w, uint32_t depth, struct blame *blame)
 {
-	uint64_t print = hint_fingerprint(guilty->own_bytes);
+	uint64_t print = hint_fingerprint(blame->own_bytes);
 
-	if (!is_set(guilty->own_bytes))
+	if (!is_set(blame->own_bytes))
 		return;
-	for (uint32_t i = 0; i < depth; i++) {
+	for (uint32_t i = depth; i-- > 0;) {
 		const struct blkalign_node *n = w->path[i].edge->lower;
 		struct facts *f = facts_of(w->c, n);
 
-		if (hint_is_bogus(f->hint) && guilty->own_bytes % f->optimal_bytes == 0) {
+		if (hint_is_bogus(f->hint) && blame->own_bytes % f->optimal_bytes == 0) {
 			f->hint_obeyed = true;
 			f->hint_harms = f->hint_harms || blame->boundary == BOUNDARY_PHYSICAL;
 			blame->hinted = n;
@@ -119,31 +123,37 @@ static void mark_path(struct walk *w, uint32_t depth)
 		facts_of(w->c, w->path[i].edge->upper)->misplaced = true;
 }
 
+/* Volumes that start inside a stripe have their extent size in common: one blame for all on a PV. */
+static struct facts *blame_holder(const struct walk *w, const struct blame *b)
+{
+	bool extents = b->boundary == BOUNDARY_STRIPE && blkalign_node_kind(b->below) == BLKALIGN_KIND_PV;
+
+	return facts_of(w->c, extents ? b->below : b->guilty);
+}
+
 static void blame_layer(struct walk *w, enum boundary boundary, const struct blkalign_place *place)
 {
 	const struct grain *grain = &facts_of(w->c, place->node)->grains[boundary];
-	const struct step *guilty = find_guilty(w, place->depth, grain);
-	/* Volumes that start inside a stripe have their extent size in common: one blame for all on a PV. */
-	bool extents = boundary == BOUNDARY_STRIPE && blkalign_node_kind(guilty->edge->lower) == BLKALIGN_KIND_PV;
-	struct facts *f = facts_of(w->c, extents ? guilty->edge->lower : guilty->edge->upper);
+	const struct step *guilty = find_guilty(w, place, grain);
 	struct blame blame = {
 		.boundary = boundary,
-		.guilty = guilty->edge->upper,
-		.below = guilty->edge->lower,
+		.guilty = guilty ? guilty->edge->upper : place->node,
+		.below = guilty ? guilty->edge->lower : place->node,
 		.on = place->node,
 		.victim = w->node,
-		.own_bytes = guilty->own_bytes,
+		.own_bytes = guilty ? guilty->own_bytes : grain->offset_bytes,
 		.position_bytes = place->offset_bytes,
 		.residue_bytes = grain_residue(grain, place->offset_bytes),
 		.grain = *grain,
 		.victims = 1,
 	};
+	struct facts *f = blame_holder(w, &blame);
 
 	if (f->blames[boundary]) {
 		merge(&w->c->blames.data[f->blames[boundary] - 1], &blame);
 		return;
 	}
-	find_hint(w, place->depth, guilty, &blame);
+	find_hint(w, place->depth, &blame);
 	if (vec_push(&w->c->blames, blame) < 0)
 		w->c->failed = true;
 	else

@@ -79,6 +79,8 @@ const char *remedy_for_start(struct check *c, const struct blame *b, enum findin
 		return NULL;
 	if (b->boundary == BOUNDARY_STRIPE)
 		return NULL;
+	if (finding == FINDING_ALIGNMENT_OFFSET)
+		return blkalign_finding_info(finding)->remedy;
 	switch (blkalign_node_kind(b->guilty)) {
 	case BLKALIGN_KIND_PARTITION:
 		return for_partition(c, b, expected);

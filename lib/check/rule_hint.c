@@ -9,6 +9,7 @@
 #include "check/read_ahead.h"
 #include "check/remedy.h"
 #include "check/rules.h"
+#include "check/tools.h"
 
 static bool mentions(const struct blkalign_node *n, enum blkalign_attr attr, const char *word)
 {
@@ -67,52 +68,96 @@ static const char *source_of(struct check *c, const struct blkalign_node *n)
 	return "the device or its controller";
 }
 
-/* Does something lie on the device, so that its layout has been decided? */
-static bool is_laid_out(const struct blkalign_node *n) { return blkalign_node_uppers(n) > 0; }
-
-static enum impact hint_impact(const struct check *c, const struct blkalign_node *n)
+/* An empty partition on which the next tool would work; only where contents are looked at at all is emptiness known. */
+static bool has_empty_partition(const struct check *c, const struct blkalign_node *n)
 {
-	const struct facts *f = facts_of(c, n);
+	if (!c->contents_known)
+		return false;
+	for (size_t i = 0; i < blkalign_node_uppers(n); i++) {
+		const struct blkalign_node *upper = blkalign_node_upper(n, i);
 
-	if (f->hint_dropped)
-		return IMPACT_NONE;
-	if (MIB % f->optimal_bytes == 0)
-		return IMPACT_NONE;
-	if (f->hint_harms || read_ahead_inflated_by(n, f->optimal_bytes) || !is_laid_out(n))
-		return IMPACT_MISLEADS;
-	return IMPACT_NONE;
+		if (blkalign_node_kind(upper) == BLKALIGN_KIND_PARTITION && !blkalign_node_uppers(upper) &&
+		    facts_of(c, upper)->exempt == EXEMPT_NO)
+			return true;
+	}
+	return false;
 }
 
-static const char *consequence(const struct check *c, const struct blkalign_node *n)
+struct outlook {
+	enum impact impact;
+	const char *words;
+};
+
+static struct outlook outlook_of_empty(const struct tools_answer *tools)
+{
+	if (tools->obeys)
+		return (struct outlook){ IMPACT_MISLEADS, tools->obeys };
+	if (tools->known)
+		return (struct outlook){ IMPACT_NONE,
+					 "nothing lies on the device yet, and the tools of this host know better than to obey" };
+	return (struct outlook){ IMPACT_MISLEADS, "nothing lies on the device yet, and tools that ask it would obey" };
+}
+
+static struct outlook outlook_of(struct check *c, const struct blkalign_node *n)
 {
 	const struct facts *f = facts_of(c, n);
+	struct tools_answer tools = { 0 };
 
 	if (f->hint_dropped)
-		return "the kernel has thrown it away already: harmless here, harmful on older kernels";
+		return (struct outlook){ IMPACT_NONE, "the kernel has thrown it away already: harmless here, harmful on older kernels" };
+	if (f->hint_harms)
+		return (struct outlook){ IMPACT_MISLEADS, "something on disk was placed by it and is off" };
+	if (read_ahead_inflated_by(n, f->optimal_bytes))
+		return (struct outlook){ IMPACT_MISLEADS, "read-ahead follows it now" };
+	if (MIB % f->optimal_bytes == 0)
+		return (struct outlook){ IMPACT_NONE, "starts at multiples of 1 MiB satisfy it all the same" };
+	if (!blkalign_node_uppers(n)) {
+		tools = tools_on_disk(c, n);
+		return outlook_of_empty(&tools);
+	}
+	if (has_empty_partition(c, n))
+		tools = tools_on_partition(c, n);
+	if (tools.obeys)
+		return (struct outlook){ IMPACT_MISLEADS, report_text(c->report, "a partition is empty, and %s", tools.obeys) };
 	if (f->hint_obeyed)
-		return "something on disk was placed by it";
-	if (is_laid_out(n))
-		return "nothing on disk was placed by it; tools that ask the device would obey it next time";
-	return "nothing lies on the device yet, and tools that ask it would obey";
+		return (struct outlook){ IMPACT_NONE, "something on disk was placed by it, without harm" };
+	return (struct outlook){ IMPACT_NONE, "nothing on disk was placed by it, so nothing has to change" };
+}
+
+/* The device below with whose bad hint this one was multiplied. */
+static const struct blkalign_node *poisoner(const struct check *c, const struct blkalign_node *n)
+{
+	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
+		const struct blkalign_node *lower = blkalign_node_edge(n, i)->lower;
+
+		if (hint_is_bogus(facts_of(c, lower)->hint))
+			return facts_of(c, lower)->hint_inherited ? drive_below(lower) : lower;
+	}
+	return n;
 }
 
 static void report_bogus(struct check *c, const struct blkalign_node *n)
 {
 	const struct facts *f = facts_of(c, n);
-	uint64_t unit = f->grains[BOUNDARY_PHYSICAL].bytes;
+	const struct blkalign_node *cause = poisoner(c, n);
+	struct outlook outlook = outlook_of(c, n);
+	uint64_t block = f->grains[BOUNDARY_PHYSICAL].bytes;
+	const char *from = cause != n ? check_name(c, cause) : source_of(c, n);
 
 	report_add(c->report,
 		   &(struct draft){
 			   .finding = FINDING_BOGUS_OPTIMAL_IO,
-			   .impact = hint_impact(c, n),
+			   .impact = outlook.impact,
 			   .node = n,
+			   .cause = cause,
 			   .found_bytes = f->optimal_bytes,
-			   .expected_bytes = 0,
-			   .message = report_text(
-				   c->report, "optimal_io_size %" PRIu64 " of %s is %s%s; it comes from %s; %s", f->optimal_bytes,
-				   check_name(c, n), hint_shape_text(f->hint),
-				   unit && f->optimal_bytes % unit ? " and would put every 4 KiB write across two physical blocks" : "",
-				   source_of(c, n), consequence(c, n)),
+			   .expected_bytes = f->grains[BOUNDARY_STRIPE].bytes,
+			   .message = report_text(c->report, "optimal_io_size %" PRIu64 " of %s is %s%s; it comes from %s; %s",
+						  f->optimal_bytes, check_name(c, n), hint_shape_text(f->hint),
+						  block && f->optimal_bytes % block
+							  ? ", and starts at its multiples put 4 KiB writes across two physical blocks"
+							  : "",
+						  from, outlook.words),
 			   .remedy = f->hint_dropped ? NULL : remedy_for_hint(c, n),
 		   });
 }
@@ -145,6 +190,8 @@ void rule_hint(struct check *c, const struct blkalign_node *n)
 {
 	const struct facts *f = facts_of(c, n);
 
+	if (f->hint_inherited)
+		return;
 	if (hint_is_bogus(f->hint))
 		report_bogus(c, n);
 	else if (f->hint == HINT_STRIPE || (f->hint == HINT_DIVIDES_MIB && f->grains[BOUNDARY_CHUNK].bytes))

@@ -30,14 +30,24 @@ static bool bears_fingerprint(uint64_t value)
 	return (is_about(value, UINT64_C(2) * 65535 * 512) || is_about(value, UINT64_C(2) * 65535 * 4096)) && !is_power_of_2(value);
 }
 
+static bool told_below(const struct check *c, const struct blkalign_node *n)
+{
+	for (size_t i = 0; i < blkalign_node_edges(n); i++)
+		if (facts_of(c, blkalign_node_edge(n, i)->lower)->read_ahead_told)
+			return true;
+	return false;
+}
+
 void rule_read_ahead(struct check *c, const struct blkalign_node *n)
 {
-	const struct facts *f = facts_of(c, n);
+	struct facts *f = facts_of(c, n);
 	uint64_t value = blkalign_node_u64(n, BLKALIGN_ATTR_READ_AHEAD);
 	bool by_hint = hint_is_bogus(f->hint) && read_ahead_inflated_by(n, f->optimal_bytes);
 
-	if (!is_set(value) || (!by_hint && !bears_fingerprint(value) && value < ABSURD_BYTES))
+	f->read_ahead_told = told_below(c, n);
+	if (f->read_ahead_told || !is_set(value) || (!by_hint && !bears_fingerprint(value) && value < ABSURD_BYTES))
 		return;
+	f->read_ahead_told = true;
 	report_add(c->report,
 		   &(struct draft){
 			   .finding = FINDING_READAHEAD_INFLATED,

@@ -5,7 +5,7 @@
 
 #include "check/check.h"
 
-/** Before the judge: which nodes are not to be judged, and the findings that say why. */
+/** rule_exempt.c, before the judge: which nodes are not to be judged, and the findings that say why. */
 void rules_exempt(struct check *c);
 /** After the judge. */
 void rules_run(struct check *c);
@@ -15,8 +15,30 @@ void rule_hint(struct check *c, const struct blkalign_node *node);
 void rule_minimum(struct check *c, const struct blkalign_node *node);
 /* rule_read_ahead.c */
 void rule_read_ahead(struct check *c, const struct blkalign_node *node);
+/* rule_physical.c */
+void rule_physical(struct check *c, const struct blkalign_node *node);
+/* rule_size.c */
+void rule_size(struct check *c, const struct blkalign_node *node);
+/* rule_limits.c */
+void rule_alignment_offset(struct check *c, const struct blkalign_node *node);
 /* rule_round.c */
 void rule_round_partition(struct check *c, const struct blkalign_node *node);
 void rule_round_pv(struct check *c, const struct blkalign_node *node);
+/* rule_partition.c */
+void rule_partition_end(struct check *c, const struct blkalign_node *node);
+/* rule_md.c */
+void rule_md(struct check *c, const struct blkalign_node *node);
+/* rule_mixed.c */
+void rule_mixed_md(struct check *c, const struct blkalign_node *node);
+void rule_mixed_crypt(struct check *c, const struct blkalign_node *node);
+void rule_mixed_groups(struct check *c);
+void rule_mixed_free(struct check *c);
+/* rule_luks.c */
+void rule_luks(struct check *c, const struct blkalign_node *node);
+/* rule_fs.c */
+void rule_fs(struct check *c, const struct blkalign_node *node);
+/* rule_harmless.c */
+void rule_container(struct check *c, const struct blkalign_node *node);
+void rule_messages(struct check *c, const struct blkalign_node *node);
 
 #endif
