@@ -60,7 +60,8 @@ static int probe(struct stack *stack, struct blkalign_node *host, struct dev *de
 	struct blkalign_error error = { 0 };
 	struct bcache_super s;
 	uint64_t length;
-	int r = bcache_read(dev, &s, &error);
+	/* bcache on bcache does not occur, and would let a hostile image nest every 8 KiB. */
+	int r = blkalign_node_kind(host) == BLKALIGN_KIND_BCACHE ? BLKALIGN_NOT_THIS : bcache_read(dev, &s, &error);
 
 	if (r == BLKALIGN_NOT_THIS)
 		return r;

@@ -41,26 +41,38 @@ static uint32_t logical_block(const struct blkalign_node *node)
 
 /*
  * A member with its superblock at the end begins with the array's first byte. When whole disks are taken for members although partitions were meant, the
- * table of a member shows through the array: then its last partition ends where the member ends, not where the array does.
+ * table of the first member shows through the array: it was made for a device of the member's size and not of the array's.
  */
-static void say_member_table(struct table *t, const struct blkalign_node *array)
+static bool fits_member(const struct table *t, uint64_t member_bytes, uint64_t array_bytes)
+{
+	uint64_t end = 0;
+
+	if (t->made_for_bytes != BLKALIGN_UNKNOWN)
+		return t->made_for_bytes == member_bytes;
+	for (size_t i = 0; i < t->parts.count; i++)
+		if (t->parts.data[i].start_bytes + t->parts.data[i].length_bytes > end)
+			end = t->parts.data[i].start_bytes + t->parts.data[i].length_bytes;
+	/* A mirror is a little smaller than its members: there only what reaches beyond it is not its own. */
+	return end <= member_bytes && member_bytes - end < MD_END_SUPERBLOCK_BYTES && (end > array_bytes || array_bytes > member_bytes);
+}
+
+static void say_member_table(struct table *t, const struct blkalign_node *array, uint64_t array_bytes)
 {
 	const char *metadata = blkalign_node_str(array, BLKALIGN_ATTR_MD_METADATA);
-	const struct blkalign_node *member = first_lower(array);
-	uint64_t member_bytes = member ? blkalign_node_u64(member, BLKALIGN_ATTR_SIZE) : BLKALIGN_UNKNOWN;
 
-	if (!metadata || (strcmp(metadata, "0.90") != 0 && strcmp(metadata, "1.0") != 0) || member_bytes == BLKALIGN_UNKNOWN)
+	if (!metadata || (strcmp(metadata, "0.90") != 0 && strcmp(metadata, "1.0") != 0))
 		return;
-	for (size_t i = 0; i < t->parts.count; i++) {
-		uint64_t end = t->parts.data[i].start_bytes + t->parts.data[i].length_bytes;
+	for (size_t i = 0; i < blkalign_node_edges(array); i++) {
+		const struct blkalign_node *member = blkalign_node_edge(array, i)->lower;
+		uint64_t member_bytes = blkalign_node_u64(member, BLKALIGN_ATTR_SIZE);
 
-		if (end > member_bytes || member_bytes - end >= MD_END_SUPERBLOCK_BYTES)
+		if (member_bytes == BLKALIGN_UNKNOWN || member_bytes == array_bytes || !fits_member(t, member_bytes, array_bytes))
 			continue;
 		t->state = "member-table";
 		table_say(t,
-			  "partition %u ends at byte %" PRIu64 ", where the member %s ends (byte %" PRIu64
-			  "): this is the member's own table, seen through an array with metadata %s",
-			  t->parts.data[i].number, end, blkalign_node_name(member), member_bytes, metadata);
+			  "the table was made for a device of %" PRIu64 " bytes, the size of the member %s and not of the array (%" PRIu64
+			  " bytes): it is the member's own, seen through an array with metadata %s",
+			  member_bytes, blkalign_node_name(member), array_bytes, metadata);
 		return;
 	}
 }
@@ -102,6 +114,7 @@ static int probe_gpt(struct stack *stack, struct blkalign_node *host, struct dev
 	}
 	if (mbr)
 		say_hybrid(&t, mbr);
+	say_member_table(&t, host, dev->size_bytes);
 	return table_make_nodes(stack, host, dev, &t);
 }
 
@@ -116,8 +129,7 @@ static int probe_mbr(struct stack *stack, struct blkalign_node *host, struct dev
 	empty = !t.parts.count;
 	if (empty && !t.id[0])
 		return BLKALIGN_NOT_THIS; /* boot code without a table */
-	if (blkalign_node_kind(host) == BLKALIGN_KIND_MD)
-		say_member_table(&t, host);
+	say_member_table(&t, host, dev->size_bytes);
 	r = table_make_nodes(stack, host, dev, &t);
 	return r < 0 ? r : empty ? STACK_GO_ON : 0;
 }

@@ -31,6 +31,7 @@ struct table {
 	struct strbuf note;	     /* evidence: clauses separated by "; " */
 	char id[37];		     /* "" when there is none */
 	uint64_t first_usable_bytes; /* BLKALIGN_UNKNOWN when the format does not say */
+	uint64_t made_for_bytes;     /* size of the device that the table was made for; BLKALIGN_UNKNOWN likewise */
 	VEC(struct table_part) parts;
 };
 

@@ -76,6 +76,8 @@ static int fill(struct table *t, const struct gpt_table *g)
 	t->type = "gpt";
 	t->unit_bytes = g->unit_bytes;
 	t->first_usable_bytes = h->first_usable_bytes;
+	t->made_for_bytes = BLKALIGN_UNKNOWN;
+	u64_add(g->choice == GPT_CHOICE_BACKUP ? h->offset_bytes : h->alternate_bytes, g->unit_bytes, &t->made_for_bytes);
 	gpt_guid_format(t->id, h->disk_guid);
 	for (size_t i = 0; i < g->entries.count; i++) {
 		const struct gpt_entry *e = &g->entries.data[i];
@@ -115,7 +117,7 @@ static int both_bad(struct dev *dev, struct table *t, struct table *ret)
 	t->type = "gpt";
 	t->unit_bytes = t->nominal_bytes;
 	t->state = "primary-damaged";
-	t->first_usable_bytes = BLKALIGN_UNKNOWN;
+	t->first_usable_bytes = t->made_for_bytes = BLKALIGN_UNKNOWN;
 	table_say(t, "the MBR announces a GPT, but neither copy is valid");
 	say_copy(t, "primary", &g.primary);
 	say_copy(t, "backup", &g.backup);

@@ -28,27 +28,36 @@ struct view {
 
 static void view_done(struct view *v) { mbr_table_done(&v->mbr); }
 
-static void look(struct dev *dev, struct view *v)
+static int look_at(struct dev *dev, const struct mbr_partition *p, struct view *v)
+{
+	struct signature s;
+	int r = signature_at(dev, p->start_bytes, &s);
+
+	if (r == 0 && !v->known++) {
+		v->known_number = p->number;
+		v->known_bytes = p->start_bytes;
+		v->signature = s;
+	}
+	return r < 0 ? r : 0;
+}
+
+static int look(struct dev *dev, struct view *v)
 {
 	unsigned looked = 0;
+	int r = 0;
 
 	v->fits = true;
-	for (size_t i = 0; i < v->mbr.partitions.count; i++) {
+	for (size_t i = 0; r >= 0 && i < v->mbr.partitions.count; i++) {
 		const struct mbr_partition *p = &v->mbr.partitions.data[i];
-		uint64_t end = p->start_bytes + p->length_bytes; /* both are below 2^44 */
-		struct signature s;
+		uint64_t end = p->start_bytes + p->length_bytes; /* both are below 2^45 */
 
 		v->fits = v->fits && end <= dev->size_bytes;
 		v->inside = v->inside || p->start_bytes < dev->size_bytes;
 		v->end_bytes = end > v->end_bytes ? end : v->end_bytes;
-		if (p->extended || looked++ >= SIGNATURES_LOOKED_FOR || !signature_at(dev, p->start_bytes, &s))
-			continue;
-		if (!v->known++) {
-			v->known_number = p->number;
-			v->known_bytes = p->start_bytes;
-			v->signature = s;
-		}
+		if (!p->extended && looked++ < SIGNATURES_LOOKED_FOR)
+			r = look_at(dev, p, v);
 	}
+	return r;
 }
 
 static bool ends_at_end(const struct view *v, uint64_t device_bytes) { return v->fits && device_bytes - v->end_bytes < AT_END_BYTES; }
@@ -70,9 +79,9 @@ static void say_proof(struct table *t, const struct view *other, const struct vi
 		table_say(t,
 			  "in blocks of %u bytes partition %u starts with %s at byte %" PRIu64
 			  ", in blocks of %u bytes no partition starts with anything known",
-			  unit, other->known_number, other->signature.name, other->known_bytes, own);
+			  unit, other->known_number, other->signature.type, other->known_bytes, own);
 		if (other->signature.sector_bytes == unit)
-			table_say(t, "that boot sector counts in sectors of %u bytes", unit);
+			table_say(t, "that %s counts in sectors of %u bytes", other->signature.type, unit);
 	}
 	if (nominal->mbr.chain > MBR_CHAIN_OK && other->mbr.chain == MBR_CHAIN_OK)
 		table_say(t, "the extended boot records are found in blocks of %u bytes and not in blocks of %u", unit, own);
@@ -92,7 +101,7 @@ static int fill(struct table *t, const struct mbr_table *mbr)
 {
 	t->type = "dos";
 	t->unit_bytes = mbr->unit_bytes;
-	t->first_usable_bytes = BLKALIGN_UNKNOWN;
+	t->first_usable_bytes = t->made_for_bytes = BLKALIGN_UNKNOWN;
 	if (mbr->disk_id)
 		snprintf(t->id, sizeof(t->id), "%08x", mbr->disk_id);
 	for (size_t i = 0; i < mbr->partitions.count; i++) {
@@ -119,12 +128,12 @@ static bool beyond_doubt(struct dev *dev, const struct view *v)
 {
 	struct signature s;
 
-	if (!v->mbr.partitions.count || !v->fits || v->mbr.chain > MBR_CHAIN_OK || signature_at(dev, 0, &s))
+	if (!v->mbr.partitions.count || !v->known || !v->fits || v->mbr.chain > MBR_CHAIN_OK || signature_at(dev, 0, &s) == 0)
 		return false;
 	for (size_t i = 0; i < v->mbr.partitions.count; i++)
 		if (!v->mbr.partitions.data[i].start_bytes)
 			return false;
-	return v->known > 0;
+	return true;
 }
 
 /* Look in the other units; `*ret_other` holds the proven one when the result is 0. */
@@ -137,15 +146,15 @@ static int find_proof(struct dev *dev, const struct view *nominal, struct view *
 		if (table_units[i] == nominal->mbr.unit_bytes)
 			continue;
 		r = mbr_read(dev, table_units[i], &v.mbr, NULL);
-		if (r == -ENOMEM)
-			return r;
 		if (r == 0)
-			look(dev, &v);
+			r = look(dev, &v);
 		if (r == 0 && proves(&v, nominal, dev->size_bytes)) {
 			*ret_other = v;
 			return 0;
 		}
 		view_done(&v);
+		if (r == -ENOMEM)
+			return r;
 	}
 	return BLKALIGN_NOT_THIS;
 }
@@ -157,9 +166,10 @@ int table_read_mbr(struct dev *dev, uint32_t nominal_bytes, enum table_trust tru
 	bool wrong_unit = false;
 	int r = mbr_read(dev, nominal_bytes, &nominal.mbr, NULL);
 
+	if (r == 0)
+		r = look(dev, &nominal);
 	if (r)
 		return r;
-	look(dev, &nominal);
 	if (trust == TABLE_BEYOND_DOUBT && !beyond_doubt(dev, &nominal))
 		return BLKALIGN_NOT_THIS;
 	if (nominal.mbr.partitions.count && !nominal.known && trust == TABLE_USUAL) {

@@ -67,8 +67,8 @@ struct mbr_table {
  */
 int mbr_decode(const uint8_t *buffer, size_t size, struct mbr_sector *ret);
 
-/** What kind of file system this boot sector belongs to: "ntfs", "exfat", "vfat" (static), or NULL. `ret_sector_bytes` may be NULL. */
-const char *mbr_boot_sector(const uint8_t *buffer, size_t size, uint32_t *ret_sector_bytes);
+/** A file system's boot sector (FAT, exFAT, NTFS, BitLocker): it ends with the same two bytes and is no table. */
+bool mbr_is_boot_sector(const uint8_t *buffer, size_t size);
 
 /** 0x05, 0x0f, 0x85. */
 bool mbr_type_is_extended(uint8_t type);

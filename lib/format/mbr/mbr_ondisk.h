@@ -29,25 +29,4 @@ struct mbr_ondisk {
 static_assert(sizeof(struct mbr_ondisk) == 512, "MBR sector");
 static_assert(offsetof(struct mbr_ondisk, entries) == 446, "MBR entries");
 
-/* The BIOS parameter block that FAT, NTFS and exFAT keep in the same sector. */
-struct mbr_ondisk_bpb {
-	uint8_t jump[3];
-	char oem[8];
-	le16 sector_bytes;
-	uint8_t cluster_sectors;
-	le16 reserved_sectors;
-	uint8_t fat_count;
-	le16 root_entries;
-	le16 sectors16;
-	uint8_t media;
-	le16 fat16_sectors;
-	uint8_t unused[30];
-	char fat16_type[8]; /* "FAT12   ", "FAT16   " */
-	uint8_t unused2[20];
-	char fat32_type[8]; /* "FAT32   " */
-};
-static_assert(offsetof(struct mbr_ondisk_bpb, media) == 21, "BPB media");
-static_assert(offsetof(struct mbr_ondisk_bpb, fat16_type) == 54, "BPB FAT16");
-static_assert(offsetof(struct mbr_ondisk_bpb, fat32_type) == 82, "BPB FAT32");
-
 #endif

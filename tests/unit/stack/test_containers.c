@@ -149,6 +149,23 @@ static void test_bcache_beyond_the_device(void **state)
 	assert_non_null(strstr(blkalign_graph_remark(graph, 0), "beyond the end"));
 }
 
+/* A superblock every 8 KiB, each in the data of the one before. */
+static void test_bcache_all_the_way_down(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	uint8_t super[4096];
+
+	(void)state;
+	image_golden(&image, "bcache-backing");
+	image_get(&image, 4096, super, sizeof(super));
+	for (uint64_t at = 4096; at < 1 << 20; at += 8192)
+		image_put(&image, at, super, sizeof(super));
+	graph = graph_of_image(&image);
+	node_of(graph, "bcache:bcache-backing.img");
+	assert_true(blkalign_graph_size(graph) < 5);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +176,7 @@ int main(void)
 		cmocka_unit_test(test_bcache),
 		cmocka_unit_test(test_bcache_cache),
 		cmocka_unit_test(test_bcache_beyond_the_device),
+		cmocka_unit_test(test_bcache_all_the_way_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

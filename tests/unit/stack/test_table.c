@@ -140,7 +140,7 @@ static void test_camera_card(void **state)
 	graph = graph_of_image(&image, 512);
 	expect_str(graph, "mbr-2048.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
 	assert_int_equal(blkalign_node_u64(node_of(graph, "mbr-2048.img"), BLKALIGN_ATTR_TABLE_UNIT), 2048);
-	expect_note(graph, "mbr-2048.img", "counts in sectors of 2048 bytes");
+	expect_note(graph, "mbr-2048.img", "that vfat counts in sectors of 2048 bytes");
 	expect_note(graph, "mbr-2048.img", "ends exactly at the end of the device");
 	expect_part(graph, "mbr-2048.img1", 16 * 2048, UINT64_C(15646704) * 2048, "data");
 }
@@ -154,7 +154,7 @@ static void test_disk_out_of_its_enclosure(void **state)
 	image_golden(&image, "mbr-4096");
 	graph = graph_of_image(&image, 512);
 	expect_str(graph, "mbr-4096.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
-	expect_note(graph, "mbr-4096.img", "partition 3 starts with an ext superblock at byte 1000449507328");
+	expect_note(graph, "mbr-4096.img", "partition 3 starts with ext4 at byte 1000449507328");
 	expect_part(graph, "mbr-4096.img3", UINT64_C(1000449507328), UINT64_C(366210816) * 4096, "data");
 	expect_part(graph, "mbr-4096.img4", UINT64_C(2500449009664), UINT64_C(366293248) * 4096, "data");
 }
@@ -322,7 +322,6 @@ static void test_nested(void **state)
 	_cleanup_image_ struct image image, inner;
 	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
 	_cleanup_free_ uint8_t *bytes = malloc(20 << 10);
-	uint8_t sector[512];
 
 	(void)state;
 	image_new(&image, "outer", SIZE_64M);
@@ -338,10 +337,9 @@ static void test_nested(void **state)
 	put_mbr(&image, 2048 * 512, (const uint32_t[][3]){ { 2048, 4096, 0x83 } }, 1); /* nothing known where it says */
 	graph2 = graph_of_image(&image, 512);
 	assert_null(blkalign_node_str(node_of(graph2, "outer.img1"), BLKALIGN_ATTR_TABLE_TYPE));
-	image_get(&image, 0, sector, sizeof(sector));
 }
 
-/* 128 entries over one another, each holding the same table again: the depth is bounded. */
+/* Four entries over one another, each holding the same table again: the depth is bounded. */
 static void test_tables_all_the_way_down(void **state)
 {
 	static const uint32_t self[][3] = { { 0, 131072, 0x83 }, { 0, 131071, 0x83 }, { 0, 131070, 0x83 }, { 0, 131069, 0x83 } };
@@ -444,27 +442,100 @@ static void test_kernel_and_table_disagree(void **state)
 	assert_int_equal(blkalign_graph_remarks(stack_graph(stack)), 1);
 }
 
+/* An array md0 of what `image` holds, on a disk sda of 64 MiB. */
+static struct stack *array_stack(struct image *image, const char *metadata)
+{
+	struct blkalign_graph *graph = graph_new("live");
+	struct blkalign_node *disk, *array;
+	struct stack *stack;
+	struct dev *dev = image_open(image);
+	uint64_t size_bytes = dev->size_bytes;
+
+	assert_int_equal(stack_new(graph, NULL, &stack), 0);
+	assert_int_equal(graph_add(graph, BLKALIGN_KIND_DISK, "sda", &disk), 0);
+	assert_int_equal(graph_set_u64(disk, BLKALIGN_ATTR_SIZE, SIZE_64M, BLKALIGN_ORIGIN_SYSFS), 0);
+	assert_int_equal(stack_add(stack, BLKALIGN_KIND_MD, "md0", dev, &array), 0);
+	assert_int_equal(graph_set_str(array, BLKALIGN_ATTR_MD_METADATA, metadata, BLKALIGN_ORIGIN_SYSFS), 0);
+	assert_int_equal(graph_connect_linear(graph, array, disk, 0, size_bytes), 0);
+	assert_int_equal(stack_run(stack, NULL), 0);
+	return stack;
+}
+
 /* Whole disks taken for md 0.90 members: the first member's table shows through, and its partition ends where the member does. */
 static void test_member_table_on_array(void **state)
 {
 	static const uint32_t rows[][3] = { { 128, 131072 - 128, 0xfd } };
 	_cleanup_image_ struct image image;
 	_cleanup_stack_ struct stack *stack = NULL;
-	struct blkalign_graph *graph = graph_new("live");
-	struct blkalign_node *disk, *array;
 
 	(void)state;
 	image_new(&image, "array", SIZE_64M * 4);
 	put_mbr(&image, 0, rows, 1);
-	assert_int_equal(stack_new(graph, NULL, &stack), 0);
-	assert_int_equal(graph_add(graph, BLKALIGN_KIND_DISK, "sda", &disk), 0);
-	assert_int_equal(graph_set_u64(disk, BLKALIGN_ATTR_SIZE, SIZE_64M, BLKALIGN_ORIGIN_SYSFS), 0);
-	assert_int_equal(stack_add(stack, BLKALIGN_KIND_MD, "md0", image_open(&image), &array), 0);
-	assert_int_equal(graph_set_str(array, BLKALIGN_ATTR_MD_METADATA, "0.90", BLKALIGN_ORIGIN_SYSFS), 0);
-	assert_int_equal(graph_connect_linear(graph, array, disk, 0, SIZE_64M * 4), 0);
-	assert_int_equal(stack_run(stack, NULL), 0);
-	expect_str(graph, "md0", BLKALIGN_ATTR_TABLE_STATE, "member-table");
-	expect_note(graph, "md0", "where the member sda ends");
+	stack = array_stack(&image, "0.90");
+	expect_str(stack_graph(stack), "md0", BLKALIGN_ATTR_TABLE_STATE, "member-table");
+	expect_note(stack_graph(stack), "md0", "the size of the member sda and not of the array");
+}
+
+/* A partitioned mirror: its own table reaches to its own end, which is the member's but for the superblock. */
+static void test_own_table_of_mirror(void **state)
+{
+	static const uint32_t rows[][3] = { { 2048, 131072 - 128 - 2048, 0x83 } };
+	_cleanup_image_ struct image image;
+	_cleanup_stack_ struct stack *stack = NULL;
+
+	(void)state;
+	image_new(&image, "array", SIZE_64M - 65536);
+	put_mbr(&image, 0, rows, 1);
+	stack = array_stack(&image, "1.0");
+	expect_str(stack_graph(stack), "md0", BLKALIGN_ATTR_TABLE_STATE, "ok");
+}
+
+/* The same with a GPT: the place of its backup says for which size it was made. */
+static void test_member_gpt_on_array(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_stack_ struct stack *stack = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	image_resize(&image, SIZE_64M - 131072);
+	stack = array_stack(&image, "0.90");
+	expect_str(stack_graph(stack), "md0", BLKALIGN_ATTR_TABLE_STATE, "member-table");
+}
+
+/* Only the backup of a table in the other unit is left. */
+static void test_backup_in_the_other_unit(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-4096");
+	image_put(&image, 4096, "x", 1);
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "gpt-4096.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
+	expect_note(graph, "gpt-4096.img", "the backup at byte 67104768 is used");
+	expect_part(graph, "gpt-4096.img1", 256 * 4096, 7936 * 4096, "data");
+}
+
+/* A partition over the table itself. */
+static void test_partition_before_the_first_usable(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	uint8_t header[512], entries[16384];
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	image_get(&image, 512, header, sizeof(header));
+	image_get(&image, 1024, entries, sizeof(entries));
+	entries[32] = 1; /* first LBA of entry 1 */
+	mend_gpt(header, entries, sizeof(entries));
+	image_put(&image, 512, header, sizeof(header));
+	image_put(&image, 1024, entries, sizeof(entries));
+	graph = graph_of_image(&image, 512);
+	expect_note(graph, "gpt-512.img", "partition 1 starts at byte 512, before the first usable byte 17408");
+	expect_note(graph, "gpt-512.img", "describe different tables");
 }
 
 static void test_unreadable_first_sector(void **state)
@@ -512,6 +583,10 @@ int main(void)
 		cmocka_unit_test(test_known_partition_is_annotated),
 		cmocka_unit_test(test_kernel_and_table_disagree),
 		cmocka_unit_test(test_member_table_on_array),
+		cmocka_unit_test(test_own_table_of_mirror),
+		cmocka_unit_test(test_member_gpt_on_array),
+		cmocka_unit_test(test_backup_in_the_other_unit),
+		cmocka_unit_test(test_partition_before_the_first_usable),
 		cmocka_unit_test(test_unreadable_first_sector),
 	};
 
