@@ -10,6 +10,7 @@
  * may look like content of the device. File systems after them, libblkid's signatures, which are the least exact, last.
  */
 const struct layer *const stack_layers[] = {
+	&layer_md,
 	&layer_blkid_raid,
 	&layer_table,
 	&layer_lvm,

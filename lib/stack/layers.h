@@ -5,6 +5,7 @@
 
 #include "stack/stack.h"
 
+extern const struct layer layer_md;
 extern const struct layer layer_blkid_raid;
 extern const struct layer layer_fs;
 extern const struct layer layer_blkid;

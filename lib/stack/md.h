@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * md arrays: superblocks of both formats in one struct, the choice of members, and the array's node with its edges. Facts about choosing are those of
+ * mdadm --assemble (Assemble.c) and the kernel (drivers/md/md.c, analyze_sbs(), super_1_validate(), super_90_validate()).
+ */
+#ifndef STACK_MD_H
+#define STACK_MD_H
+
+#include "map/map.h"
+#include "raid/raid.h"
+#include "stack/stack.h"
+
+enum md_role_kind { MD_ROLE_SLOT, MD_ROLE_SPARE, MD_ROLE_FAULTY, MD_ROLE_JOURNAL };
+
+struct md_role {
+	enum md_role_kind kind;
+	uint32_t slot; /* MD_ROLE_SLOT */
+};
+
+/** A superblock on a device: what it says of the array, and what of this member. Sizes and offsets are bytes. */
+struct md_member {
+	struct blkalign_node *host;
+	struct dev *dev;
+	size_t order;	      /* of discovery */
+	const char *metadata; /* "0.90", "1.0", "1.1", "1.2" */
+
+	/* of the array */
+	uint8_t array_uuid[16];
+	char name[33];		  /* raw bytes; empty for 0.90 */
+	uint64_t preferred_minor; /* 0.90; else BLKALIGN_UNKNOWN */
+	uint64_t created_seconds;
+	int32_t level;
+	uint32_t stored_layout;
+	uint32_t layout; /* raid0: RAID0_UNRECORDED where stored_layout does not count */
+	uint64_t component_bytes;
+	uint64_t chunk_bytes;
+	uint32_t raid_disks; /* during a reshape the new number */
+	uint64_t events;
+	uint64_t resync_bytes; /* UINT64_MAX: clean */
+	bool reshaping;
+	bool reshape_backwards;
+	uint64_t reshape_position_bytes;
+	int32_t delta_disks;
+	int32_t new_level;
+	uint32_t new_layout;
+	uint64_t new_chunk_bytes;
+	uint32_t logical_block_bytes; /* 0: not stored */
+	const char *bitmap;	      /* "none", "internal", "lockless", "clustered" */
+	uint64_t bitmap_chunk_bytes;  /* 0: not known */
+	struct md_role *roles;	      /* of all members by device number, `roles_count` of them */
+	uint32_t roles_count;
+
+	/* of this member */
+	uint64_t features; /* feature_map; BLKALIGN_UNKNOWN for 0.90 */
+	uint32_t dev_number;
+	struct md_role role; /* by its own superblock */
+	uint64_t super_bytes;
+	uint64_t data_offset_bytes;
+	uint64_t data_bytes;
+	uint64_t recovery_bytes; /* in sync below; UINT64_MAX: wholly */
+	struct map_range *bad;
+	size_t bad_count;
+	bool replacement, write_mostly, failfast, vendor_error, big_endian, journal, ppl, clustered;
+	/** The superblock lies at the end, and a partition of this device covers it: it may be the partition's own. */
+	bool maybe_partition;
+
+	/* chosen by md_choose() */
+	uint32_t slot;	   /* BLKALIGN_SLOT_NONE without part in the array's data */
+	const char *state; /* of the edge; static */
+};
+
+void md_member_free(struct md_member *member);
+static inline void md_member_freep(struct md_member **member) { md_member_free(*member); }
+#define _cleanup_md_member_ _cleanup_(md_member_freep)
+
+/**
+ * The superblock of `dev`. Of several valid ones the youngest array's is taken, as mdadm does, and the others are told. BLKALIGN_NOT_THIS when there is none;
+ * damaged ones are told. Strange fields are told as well.
+ */
+int md_member_read(struct stack *stack, struct blkalign_node *host, struct dev *dev, struct md_member **ret_member);
+
+/** Members with one array UUID, and what became of them. */
+struct md_array {
+	struct md_member **members; /* borrowed, in order of discovery */
+	size_t count;
+	struct md_member *freshest;
+	uint32_t slots_count;	      /* during a reshape the larger number */
+	struct md_member **slots;     /* owned array; NULL: missing */
+	struct md_member **replacers; /* owned array; replacements by slot */
+	uint32_t in_sync;
+	bool dirty;
+	bool rebuilding;
+};
+void md_array_done(struct md_array *array);
+#define _cleanup_md_array_ _cleanup_(md_array_done)
+
+/** Find the freshest member, give every member its slot and state. Tells nothing: see md_array_say(). `count` is 1 at least. -ENOMEM. */
+int md_choose(struct md_member **members, size_t count, struct md_array *ret);
+/** All slots are taken. */
+bool md_array_complete(const struct md_array *array);
+
+/** Geometry of the array, in its new shape during a reshape. -EINVAL with the reason where it cannot be known. */
+int md_array_geometry(const struct md_array *array, struct raid_geometry *ret, struct blkalign_error *reterr);
+
+/** Add the array's node (or annotate the one that the live host shows), its edges, device and remarks. */
+int md_array_add(struct stack *stack, struct md_array *array);
+
+/** "md0", "md/data", ...: the name an administrator expects. `ret` holds 64 bytes. */
+void md_array_name(const struct md_member *freshest, char ret[64]);
+
+/** Attributes of `node` from the superblocks; what the node knows already (from sysfs) stays. `g` may be NULL. */
+int md_array_annotate(struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g);
+/** Remarks about members that are missing, stale, doubled, and about what cannot be read. `why_unreadable` may be NULL. */
+int md_array_say(struct stack *stack, const struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g,
+		 const char *why_unreadable);
+
+/** One edge of an array. */
+struct md_link {
+	const struct blkalign_node *lower;
+	uint64_t data_offset_bytes; /* or BLKALIGN_UNKNOWN */
+	uint32_t slot;
+	const char *state;
+	bool takes_part; /* its data area belongs to the map */
+};
+/** Edges from `upper` to all `links`; a segment per zone for linear and raid0. `g` is NULL when the geometry is not known. */
+int md_connect(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *links, size_t count,
+	       const struct raid_geometry *g);
+
+#endif

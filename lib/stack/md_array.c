@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From chosen members to the array's node, edges and device. */
+#include "stack/md.h"
+
+/* The node of a live host that lies on one of the members: then the kernel runs this array. */
+static struct blkalign_node *running(struct stack *stack, const struct md_array *a)
+{
+	for (size_t i = 0; i < a->count; i++) {
+		const struct blkalign_node *host = a->members[i]->host;
+
+		for (size_t k = 0; k < blkalign_node_uppers(host); k++) {
+			const struct blkalign_node *upper = blkalign_node_upper(host, k);
+
+			if (blkalign_node_kind(upper) == BLKALIGN_KIND_MD)
+				return graph_node(stack_graph(stack), blkalign_node_index(upper));
+		}
+	}
+	return NULL;
+}
+
+static bool lies_on(const struct blkalign_node *upper, const struct blkalign_node *lower)
+{
+	for (size_t i = 0; i < blkalign_node_edges(upper); i++)
+		if (blkalign_node_edge(upper, i)->lower == lower)
+			return true;
+	return false;
+}
+
+/* Edges to members that the node does not have yet: all of a new node, the unused ones of a running array. */
+static int connect_members(struct stack *stack, struct blkalign_node *node, const struct md_array *a, const struct raid_geometry *g)
+{
+	VEC(struct md_link) links = { 0 };
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < a->count; i++) {
+		const struct md_member *m = a->members[i];
+		struct md_link link = { .lower = m->host, .data_offset_bytes = m->data_offset_bytes, .slot = m->slot, .state = m->state };
+
+		link.takes_part = m->slot != BLKALIGN_SLOT_NONE && !m->replacement;
+		if (!lies_on(node, m->host))
+			r = vec_push(&links, link);
+	}
+	if (r >= 0)
+		r = md_connect(stack_graph(stack), node, links.data, links.count, g);
+	vec_done(&links);
+	return r;
+}
+
+static struct map_md_member map_member(const struct md_member *m)
+{
+	if (!m)
+		return (struct map_md_member){ .dev = NULL };
+	return (struct map_md_member){
+		.dev = m->dev,
+		.data_offset_bytes = m->data_offset_bytes,
+		.valid_bytes = m->recovery_bytes,
+		.write_mostly = m->write_mostly,
+		.bad = m->bad,
+		.bad_count = m->bad_count,
+	};
+}
+
+/* A slot whose member is gone may have a replacement that was being filled. */
+static int open_array(const struct md_array *a, const char *name, struct raid_geometry *g, struct dev **ret_dev)
+{
+	struct map_md_member *members = calloc(a->slots_count, sizeof(*members));
+	int r;
+
+	if (!members) {
+		raid_geometry_done(g);
+		return -ENOMEM;
+	}
+	for (uint32_t i = 0; i < a->slots_count; i++)
+		members[i] = map_member(a->slots[i] ? a->slots[i] : a->replacers[i]);
+	r = map_open_md(name, g, members, ret_dev);
+	free(members);
+	return r;
+}
+
+/* During a reshape the array is as large as the smaller of its two shapes. */
+static int set_size(struct blkalign_node *node, const struct md_array *a, const struct raid_geometry *g)
+{
+	const struct md_member *f = a->freshest;
+	uint64_t sizes[RAID_MEMBERS_MAX], size = raid_array_bytes(g);
+	int64_t before = (int64_t)f->raid_disks - f->delta_disks;
+	struct raid_shape shape = { f->level, f->layout, f->chunk_bytes, (uint32_t)before, sizes };
+	struct raid_geometry old;
+
+	if (blkalign_node_value(node, BLKALIGN_ATTR_SIZE))
+		return 0;
+	if (f->reshaping && before >= 1 && before <= RAID_MEMBERS_MAX) {
+		for (int64_t i = 0; i < before; i++)
+			sizes[i] = f->component_bytes;
+		if (raid_geometry_init(&old, &shape, NULL) == 0) {
+			size = raid_array_bytes(&old) < size ? raid_array_bytes(&old) : size;
+			raid_geometry_done(&old);
+		}
+	}
+	return graph_set_u64(node, BLKALIGN_ATTR_SIZE, size, BLKALIGN_ORIGIN_ONDISK);
+}
+
+static int open_unless_reshaping(const struct md_array *a, const char *name, struct dev **ret_dev)
+{
+	struct raid_geometry g;
+	int r;
+
+	if (a->freshest->reshaping)
+		return 0;
+	r = md_array_geometry(a, &g, NULL);
+	return r < 0 ? r : open_array(a, name, &g, ret_dev);
+}
+
+static int add_new(struct stack *stack, const struct md_array *a, const struct raid_geometry *g, struct blkalign_node **ret_node)
+{
+	struct dev *dev = NULL;
+	char name[64];
+	int r = 0;
+
+	md_array_name(a->freshest, name);
+	if (g)
+		r = open_unless_reshaping(a, name, &dev);
+	return r < 0 ? r : stack_add(stack, BLKALIGN_KIND_MD, name, dev, ret_node);
+}
+
+int md_array_add(struct stack *stack, struct md_array *a)
+{
+	_cleanup_raid_geometry_ struct raid_geometry geometry = { 0 };
+	struct blkalign_error err = { 0 };
+	struct blkalign_node *node = running(stack, a);
+	bool live = node != NULL;
+	int r = md_array_geometry(a, &geometry, &err);
+	const struct raid_geometry *g = r == 0 ? &geometry : NULL;
+
+	if (r == -ENOMEM)
+		return r;
+	r = live ? 0 : add_new(stack, a, g, &node);
+	if (r >= 0)
+		r = connect_members(stack, node, a, g);
+	if (r >= 0 && g && !live)
+		r = set_size(node, a, g);
+	if (r >= 0)
+		r = md_array_annotate(node, a, g);
+	return r < 0 ? r : md_array_say(stack, node, a, live ? NULL : g, g || live ? NULL : err.message);
+}

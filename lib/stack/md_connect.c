@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "stack/md.h"
+
+static const struct md_link *by_slot(const struct md_link *links, size_t count, uint32_t slot)
+{
+	for (size_t i = 0; i < count; i++)
+		if (links[i].takes_part && links[i].slot == slot)
+			return &links[i];
+	return NULL;
+}
+
+static uint64_t on_device(const struct md_link *link, uint64_t device_bytes)
+{
+	uint64_t at;
+
+	return link->data_offset_bytes != BLKALIGN_UNKNOWN && u64_add(link->data_offset_bytes, device_bytes, &at) ? at : BLKALIGN_UNKNOWN;
+}
+
+/* The last zone of a raid0 array whose chunk is no power of two ends after the array does. */
+static uint64_t zone_length(const struct raid_geometry *g, const struct raid_zone *zone)
+{
+	uint64_t left = zone->start_bytes < g->array_bytes ? g->array_bytes - zone->start_bytes : 0;
+
+	return zone->length_bytes < left ? zone->length_bytes : left;
+}
+
+static int connect_zone(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *links, size_t count,
+			const struct raid_geometry *g, uint32_t number)
+{
+	const struct raid_zone *zone = &g->zones[number];
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < zone->members; i++) {
+		const struct md_link *link = by_slot(links, count, g->zone_slots[zone->first + i]);
+
+		if (!link)
+			continue;
+		r = graph_connect(graph, &(struct blkalign_edge){
+						 .upper = upper,
+						 .lower = link->lower,
+						 .upper_offset_bytes = zone->start_bytes,
+						 .lower_offset_bytes = on_device(link, zone->device_start_bytes),
+						 .length_bytes = zone_length(g, zone),
+						 .chunk_bytes = zone->members > 1 ? g->chunk_bytes : 0,
+						 .stripes = zone->members,
+						 .segment = number,
+						 .slot = link->slot,
+						 .state = link->state,
+					 });
+	}
+	return r;
+}
+
+/*
+ * Whole-array edges. raid10 is told as its stripe tells it: exact for near copies that divide the members and for the first far copy;
+ * with offset copies and odd near counts the row is not, but the phase within the chunk is.
+ */
+static int connect_whole(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *link,
+			 const struct raid_geometry *g)
+{
+	uint32_t stripes = g ? raid_data_members(g) : 1;
+
+	return graph_connect(graph, &(struct blkalign_edge){
+					    .upper = upper,
+					    .lower = link->lower,
+					    .upper_offset_bytes = g ? 0 : BLKALIGN_UNKNOWN,
+					    .lower_offset_bytes = link->data_offset_bytes,
+					    .length_bytes = g ? raid_array_bytes(g) : BLKALIGN_UNKNOWN,
+					    .chunk_bytes = stripes > 1 ? g->chunk_bytes : 0,
+					    .stripes = stripes,
+					    .slot = link->slot,
+					    .state = link->state,
+				    });
+}
+
+int md_connect(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *links, size_t count,
+	       const struct raid_geometry *g)
+{
+	uint32_t zones = g ? g->zones_count : 0;
+	int r = 0;
+
+	for (uint32_t z = 0; r >= 0 && z < zones; z++)
+		r = connect_zone(graph, upper, links, count, g, z);
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		if (!zones || !links[i].takes_part)
+			r = connect_whole(graph, upper, &links[i], g);
+	return r;
+}
