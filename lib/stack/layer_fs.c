@@ -88,7 +88,7 @@ static int add_remarks(struct stack *stack, const struct blkalign_node *host, co
 	for (size_t i = 0; r >= 0 && i < ARRAY_SIZE(formats); i++) {
 		const struct fsgeom_result *result = &results[i];
 
-		if (result->primary.code == -EBADMSG)
+		if (result->primary.code == -EBADMSG || (result->primary.code < 0 && result->outcome == 0))
 			r = graph_remark(graph, "%s: %s%s", name, result->primary.message,
 					 result->outcome == 0 ? "; a copy was used instead" : "");
 		if (r >= 0 && result != best && result->outcome == 0)
@@ -103,8 +103,8 @@ static int remark_unreadable(struct stack *stack, const struct blkalign_node *ho
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (results[i].outcome < 0 && results[i].outcome != -EBADMSG)
-			return graph_remark(stack_graph(stack), "%s: where %s keeps its superblock it %s", blkalign_node_name(host),
-					    formats[i]->name, results[i].primary.message);
+			return graph_remark(stack_graph(stack), "%s: superblock of %s: %s", blkalign_node_name(host), formats[i]->name,
+					    results[i].primary.message);
 	return 0;
 }
 

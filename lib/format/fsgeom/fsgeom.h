@@ -52,13 +52,12 @@ struct fsgeom_result {
 	int outcome;		       /* as decode() returns, or the errno of the read */
 	uint64_t place_bytes;	       /* the copy that `geom` comes from */
 	struct fsgeom geom;	       /* when outcome is 0 */
-	struct blkalign_error primary; /* why the first copy was not used: code is 0 when it was */
+	struct blkalign_error primary; /* why the first copy was not used: code is 0 when it was, else -EBADMSG or the read error */
 };
 
 /**
- * Try all `formats` on `dev`: their first copies are read in one batch. Further copies are looked at only when the first has the signature and is
- * damaged: where even the signature is gone, the copies are what an older file system left behind. Fills results[0..count).
- * 0 or -ENOMEM.
+ * Try all `formats` on `dev`. Further copies are looked at only when the first has the signature and is damaged, or cannot be read: where even the
+ * signature is gone, the copies are what an older file system left behind. Fills results[0..count). 0 or -ENOMEM.
  */
 int fsgeom_probe(struct dev *dev, const struct fsgeom_format *const *formats, size_t count, struct fsgeom_result *results);
 

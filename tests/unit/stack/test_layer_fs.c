@@ -143,7 +143,22 @@ static void test_unreadable(void **state)
 	graph = graph_of_dev(bad);
 	assert_int_equal(blkalign_graph_size(graph), 1);
 	assert_int_equal(blkalign_graph_remarks(graph), 1);
-	assert_true(remarked(graph, "cannot be read"));
+	assert_true(remarked(graph, "disk: superblock of XFS: read of 32768 bytes at byte 0 failed"));
+	dev_close(file);
+	close(fd);
+}
+
+static void test_copy_used(void **state)
+{
+	int fd = fs_image_new("btrfs-single");
+	struct dev *file = fs_image_dev(fd), *bad = NULL;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	assert_int_equal(dev_open_fault(file, 65536, 512, -EIO, &bad), 0);
+	graph = graph_of_dev(bad);
+	assert_non_null(blkalign_graph_find(graph, "btrfs:disk"));
+	assert_true(remarked(graph, "a copy was used instead"));
 	dev_close(file);
 	close(fd);
 }
@@ -237,9 +252,9 @@ static void test_empty(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),	   cmocka_unit_test(test_sizes),      cmocka_unit_test(test_leftover),
-		cmocka_unit_test(test_damaged),	   cmocka_unit_test(test_unreadable), cmocka_unit_test(test_blkid),
-		cmocka_unit_test(test_blkid_tail), cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_rows),	cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_leftover),
+		cmocka_unit_test(test_damaged), cmocka_unit_test(test_unreadable), cmocka_unit_test(test_copy_used),
+		cmocka_unit_test(test_blkid),	cmocka_unit_test(test_blkid_tail), cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
