@@ -4,7 +4,7 @@
 
 #include <openssl/sha.h>
 
-#include "format/zfs/zfs.h"
+#include "format/zfs/zfs_ondisk.h"
 
 #define MAGIC_OFFSET	(ZFS_PHYS_BYTES - 40U)
 #define CHECKSUM_OFFSET (ZFS_PHYS_BYTES - 32U)
@@ -23,7 +23,7 @@ static void mend(uint8_t *phys)
 		phys[CHECKSUM_OFFSET + (i ^ 7)] = sha[i];
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void whole_label(const uint8_t *data, size_t size)
 {
 	uint8_t *phys = calloc(1, ZFS_PHYS_BYTES);
 	struct fsgeom g;
@@ -35,10 +35,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_fs_check(r, &g);
 	if (r == -EBADMSG) {
 		mend(phys);
-		r = zfs_decode(phys, ZFS_PHYS_BYTES, ZFS_PHYS_OFFSET, &g, NULL);
-		fuzz_fs_check(r, &g);
-		fuzz_require(r == 0);
+		fuzz_require(zfs_decode(phys, ZFS_PHYS_BYTES, ZFS_PHYS_OFFSET, &g, NULL) == 0);
 	}
 	free(phys);
+}
+
+/* Hashing 112 KiB is slow: one input in 64 takes that way, all take the parser's. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fsgeom g;
+
+	if (crc32c_raw(UINT32_MAX, data, size) % 64 == 0)
+		whole_label(data, size);
+	if (size < 4)
+		return 0;
+	fsgeom_init(&g, "zfs_member");
+	zfs_decode_list(data + 4, size - 4, &g);
+	fuzz_fs_check(0, &g);
 	return 0;
 }

@@ -73,8 +73,7 @@ static void set_vdev(struct fsgeom *g, const struct vdev *vdev)
 			    (int)(vdev->type_length < 32 ? vdev->type_length : 32), (const char *)vdev->type);
 }
 
-/* False when the list does not say which pool it belongs to: spares say at least what they are. */
-static bool parse_label(const uint8_t *list, size_t size, struct fsgeom *g)
+bool zfs_decode_list(const uint8_t *list, size_t size, struct fsgeom *g)
 {
 	struct vdev vdev = { .type = (const uint8_t *)"" };
 	struct nvpair pair;
@@ -108,7 +107,7 @@ int zfs_decode(const uint8_t *data, size_t size, uint64_t place_bytes, struct fs
 		return BLKALIGN_NOT_THIS;
 	fsgeom_init(&g, "zfs_member");
 	g.data_offset_bytes = ZFS_DATA_OFFSET;
-	if (!parse_label(data + list, sizeof(((struct zfs_phys_ondisk *)NULL)->list), &g))
+	if (!zfs_decode_list(data + list, sizeof(((struct zfs_phys_ondisk *)NULL)->list), &g))
 		return BLKALIGN_NOT_THIS;
 	if (!checksum_holds(data, place_bytes))
 		return blkalign_error_set(reterr, -EBADMSG, NULL, place_bytes, "ZFS label: its checksum is wrong");

@@ -30,6 +30,9 @@ static_assert(offsetof(struct zfs_phys_ondisk, list) == 4, "ZFS label");
 static_assert(offsetof(struct zfs_phys_ondisk, checksum_magic) == ZFS_PHYS_BYTES - 40, "ZFS label");
 static_assert(sizeof(struct zfs_phys_ondisk) == ZFS_PHYS_BYTES, "ZFS label");
 
+/** Take from the list of a label what matters. False when it does not say whose it is: spares have a GUID, if no pool's. */
+bool zfs_decode_list(const uint8_t *list, size_t size, struct fsgeom *geom);
+
 /** One name and value. The pointers lead into the buffer that was parsed. */
 struct nvpair {
 	const uint8_t *name;
