@@ -46,7 +46,7 @@ static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv
 	if (r < 0)
 		return graph_remark(stack_graph(stack), "%s: LVM2 metadata area at byte %" PRIu64 ": %s", blkalign_node_name(pv->host),
 				    area->offset_bytes, err.message);
-	return lvm_note_text(stack, state, pv, text, length);
+	return lvm_note_text(stack, state, pv, text, length, mda.committed.checksum);
 }
 
 static int describe_pv(const struct lvm_pv *pv, const struct lvm2_label *label)

@@ -37,8 +37,8 @@ struct lvm_state {
 	VEC(struct dev *) parts; /* devices of volumes that are parts of others: read through, not looked into */
 };
 
-/** Note the text that `pv` carries. What is wrong with it becomes a remark. */
-int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length);
+/** Note the text that `pv` carries; `checksum` tells equal texts. What is wrong with it becomes a remark. */
+int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length, uint32_t checksum);
 /** Build the groups that are complete, and those for which nothing more is to be waited for. */
 int lvm_assemble(struct stack *stack, struct lvm_state *state, bool *ret_progress);
 /** Nodes for all volumes. `pvs` has one entry for each of vg->pvs, NULL where it is missing. */

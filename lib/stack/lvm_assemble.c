@@ -61,10 +61,10 @@ static int keep_text(struct stack *stack, struct lvm_state *state, struct lvm_pv
 	return r;
 }
 
-int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length)
+int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length, uint32_t checksum)
 {
-	struct lvm_group fresh = { .checksum = crc32_zlib(text, length), .length = length, .found_on = blkalign_node_name(pv->host) };
-	const struct lvm_group *known = find_text(state, fresh.checksum, length);
+	struct lvm_group fresh = { .checksum = checksum, .length = length, .found_on = blkalign_node_name(pv->host) };
+	const struct lvm_group *known = find_text(state, checksum, length);
 	struct blkalign_error err;
 	int r;
 

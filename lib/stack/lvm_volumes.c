@@ -52,11 +52,12 @@ static struct blkalign_node *find_dm(const struct lvm_volumes *v, const struct l
 {
 	char uuid[96];
 	struct lvm_dm_node key = { .uuid = uuid };
-	const struct lvm_dm_node *found = NULL;
+	const struct lvm_dm_node *found;
 
+	if (!v->dm.count)
+		return NULL;
 	snprintf(uuid, sizeof(uuid), DM_UUID_PREFIX "%s%s%s", v->vg->id, lv->id, suffix);
-	if (v->dm.count)
-		found = bsearch(&key, v->dm.data, v->dm.count, sizeof(*v->dm.data), by_uuid);
+	found = bsearch(&key, v->dm.data, v->dm.count, sizeof(*v->dm.data), by_uuid);
 	return found ? found->node : NULL;
 }
 

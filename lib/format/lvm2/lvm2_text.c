@@ -287,7 +287,7 @@ static int parse_entry(struct parser *p, struct lvm2_node *n, unsigned depth)
 
 	if (r < 0)
 		return r;
-	n->text = NULL;
+	n->first = NULL; /* of a quoted key, the text */
 	n->text_length = 0;
 	n->kind = LVM2_SECTION;
 	if (take(p, '{')) {

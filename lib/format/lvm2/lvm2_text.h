@@ -25,10 +25,12 @@ struct lvm2_slice {
 };
 
 struct lvm2_node {
-	struct lvm2_node *next;	 /* in the same section or array */
-	struct lvm2_node *first; /* of a section or array */
-	const char *key;	 /* NULL in arrays */
-	const char *text;	 /* of strings (escapes resolved) and numbers */
+	struct lvm2_node *next; /* in the same section or array */
+	union {
+		struct lvm2_node *first; /* of a section or array */
+		const char *text;	 /* of strings (escapes resolved) and numbers */
+	};
+	const char *key; /* NULL in arrays */
 	int64_t integer;
 	uint32_t key_length;
 	uint32_t text_length;
