@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "format/gpt/gpt.h"
 #include "format/mbr/mbr.h"
 #include "stack/layers.h"
 #include "stack/table.h"
@@ -134,6 +135,22 @@ static int probe_mbr(struct stack *stack, struct blkalign_node *host, struct dev
 	return r < 0 ? r : empty ? STACK_GO_ON : 0;
 }
 
+/* A GPT that nothing announces is a leftover, or its protective MBR was wiped: the kernel ignores it in both cases, and whoever misses partitions wants to know. */
+static int remark_unannounced_gpt(struct stack *stack, const struct blkalign_node *host, struct dev *dev)
+{
+	_cleanup_gpt_table_ struct gpt_table g = { 0 };
+	int r;
+
+	if (blkalign_node_kind(host) != BLKALIGN_KIND_DISK)
+		return 0;
+	r = gpt_read(dev, logical_block(host), &g, NULL);
+	if (r || g.primary.state != GPT_COPY_OK || g.backup.state != GPT_COPY_OK)
+		return r < 0 ? r : 0;
+	return graph_remark(stack_graph(stack),
+			    "%s: holds a valid GPT that no protective MBR announces, so the kernel ignores it: an old table, or a lost MBR",
+			    blkalign_node_name(host));
+}
+
 static int probe(struct stack *stack, struct blkalign_node *host, struct dev *dev)
 {
 	enum table_trust trust = blkalign_node_kind(host) == BLKALIGN_KIND_PARTITION ? TABLE_BEYOND_DOUBT : TABLE_USUAL;
@@ -151,9 +168,13 @@ static int probe(struct stack *stack, struct blkalign_node *host, struct dev *de
 		r = probe_gpt(stack, host, dev, trust, NULL);
 		return r ? r : graph_remark(stack_graph(stack), "%s: %s", blkalign_node_name(host), error.message);
 	}
-	if (r == BLKALIGN_NOT_THIS)
-		return r;
-	return mbr.protective ? probe_gpt(stack, host, dev, trust, &mbr) : probe_mbr(stack, host, dev, trust);
+	if (r == 0 && mbr.protective)
+		return probe_gpt(stack, host, dev, trust, &mbr);
+	if (r == 0)
+		r = probe_mbr(stack, host, dev, trust);
+	if (r >= 0 && remark_unannounced_gpt(stack, host, dev) < 0)
+		return -ENOMEM;
+	return r;
 }
 
 const struct layer layer_table = { .name = "table", .probe = probe };

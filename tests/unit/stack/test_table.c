@@ -175,6 +175,20 @@ static void test_proof_by_the_end(void **state)
 	expect_str(native, "mbr-512-on-4096.img", BLKALIGN_ATTR_TABLE_STATE, "ok");
 }
 
+/* Logical partitions are found in one unit only. */
+static void test_proof_by_the_chain(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "mbr-logical");
+	graph = graph_of_image(&image, 4096);
+	expect_str(graph, "mbr-logical.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
+	expect_note(graph, "mbr-logical.img", "extended boot records are found in blocks of 512 bytes");
+	expect_part(graph, "mbr-logical.img7", 73728 * 512, 20480 * 512, "data");
+}
+
 /* An MBR by hand: the sector, its entries, the signature. */
 static void put_mbr(struct image *image, uint64_t offset, const uint32_t (*rows)[3], size_t count)
 {
@@ -313,6 +327,7 @@ static void test_leftover_gpt(void **state)
 	graph = graph_of_image(&image, 512);
 	expect_str(graph, "gpt-512.img", BLKALIGN_ATTR_TABLE_TYPE, "dos");
 	assert_null(blkalign_graph_find(graph, "gpt-512.img2"));
+	assert_non_null(strstr(blkalign_graph_remark(graph, 0), "no protective MBR announces"));
 }
 
 /* A disk image written to a partition is a table; the boot sector of a file system in a partition is none. */
@@ -570,6 +585,7 @@ int main(void)
 		cmocka_unit_test(test_camera_card),
 		cmocka_unit_test(test_disk_out_of_its_enclosure),
 		cmocka_unit_test(test_proof_by_the_end),
+		cmocka_unit_test(test_proof_by_the_chain),
 		cmocka_unit_test(test_no_proof_no_unit),
 		cmocka_unit_test(test_overlap_and_empty),
 		cmocka_unit_test(test_boot_sector_is_no_table),
