@@ -110,6 +110,12 @@ static int say_state(const struct say *s)
 				 "; the array lies in two geometries and is not read",
 				 s->array, (uint32_t)((int64_t)f->raid_disks - f->delta_disks), f->raid_disks,
 				 f->reshape_backwards ? ", backwards" : "", f->reshape_position_bytes);
+	if (r >= 0 && s->g && s->g->zones_count > 1 && f->level == RAID_0 && f->layout == RAID0_UNRECORDED)
+		r = graph_remark(
+			s->graph,
+			"%s: its members differ in size and its superblocks do not record which of the two raid0 layouts was used; where "
+			"these disagree it is not read",
+			s->array);
 	if (r >= 0 && f->journal)
 		r = graph_remark(s->graph, "%s: has a write journal, which is not replayed: what lies in it alone is not seen", s->array);
 	return r;

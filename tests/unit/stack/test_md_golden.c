@@ -412,10 +412,82 @@ static void test_manifest(void **state)
 	assert_true(only || (counts.cases == 124 && counts.hashes == 125 + 7 - ARRAY_SIZE(content_later)));
 }
 
+static bool remarked(struct stack *stack, const char *part)
+{
+	for (size_t i = 0; i < blkalign_graph_remarks(stack_graph(stack)); i++)
+		if (strstr(blkalign_graph_remark(stack_graph(stack), i), part))
+			return true;
+	return false;
+}
+
+/* Both halves were written to alone and have equal event counts: the first one given is read, the other is named. */
+static void test_split(void **state)
+{
+	_cleanup_stack_ struct stack *stack = NULL;
+	struct golden g;
+
+	(void)state;
+	unpack(&g, "raid1-split");
+	stack = open_images(&g, 'm');
+	assert_string_equal(edge_to(&g, the_array(&g, stack), 0)->state, "in_sync");
+	assert_string_equal(edge_to(&g, the_array(&g, stack), 1)->state, "stale");
+	assert_true(remarked(stack, "it reports m0.img as failed"));
+	discard(&g);
+}
+
+/* Members of raid0 on 0.90, read in the layout that case.txt says the kernel was told. */
+static void read_as(struct golden *g, struct stack *stack, uint32_t layout, const char *sha256)
+{
+	static const char *const names[3] = { "m0.img", "m1.img", "m2.img" };
+	struct map_md_member members[3];
+	uint64_t lengths[3];
+	struct raid_geometry geometry;
+	_cleanup_dev_ struct dev *dev = NULL;
+
+	for (unsigned i = 0; i < 3; i++) {
+		members[i] = (struct map_md_member){ .dev = stack_dev(stack, graph_find(stack_graph(stack), names[i])),
+						     .valid_bytes = UINT64_MAX };
+		lengths[i] = round_down_u64(members[i].dev->size_bytes, 64 * KIB) - 64 * KIB;
+	}
+	assert_int_equal(raid_geometry_init(&geometry, &(struct raid_shape){ RAID_0, layout, 64 * KIB, 3, lengths }, NULL), 0);
+	assert_int_equal(map_open_md(g->name, &geometry, members, &dev), 0);
+	check_content(g, dev, sha256);
+}
+
+/* What both layouts agree on is read; where they differ nothing is guessed. */
+static void test_unrecorded_layout(void **state)
+{
+	static const char sha256[] = "e477b28419a0ea9e6c0a2f4510c22ad6b9e834093d7bf87ff4bf870112b4b8e4";
+
+	(void)state;
+	for (uint32_t layout = RAID0_ORIGINAL; layout <= RAID0_ALTERNATE; layout++) {
+		_cleanup_stack_ struct stack *stack = NULL;
+		uint8_t buffer[4096];
+		struct golden g;
+		struct dev *dev;
+
+		unpack(&g, layout == RAID0_ORIGINAL ? "raid0-090-3u-orig" : "raid0-090-3u-alt");
+		stack = open_images(&g, 'm');
+		dev = stack_dev(stack, the_array(&g, stack));
+		assert_int_equal(dev_read(dev, 0, buffer, sizeof(buffer), NULL), 0);
+		assert_int_equal(load_le64(buffer + 512), 1);
+		/* 3 x 129 chunks are the first zone: an odd number before a zone of two members. */
+		assert_int_equal(dev_read(dev, 387 * 64 * KIB - 4096, buffer, sizeof(buffer), NULL), 0);
+		assert_int_equal(dev_read(dev, 387 * 64 * KIB, buffer, sizeof(buffer), NULL), -ENODATA);
+		assert_true(remarked(stack, "do not record which of the two raid0 layouts"));
+		assert_int_equal(dev_read(dev, dev->size_bytes - 4096, buffer, sizeof(buffer), NULL), 0);
+		assert_int_equal(load_le64(buffer + 3584), dev->size_bytes / 512 - 1);
+		read_as(&g, stack, layout, sha256);
+		discard(&g);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manifest),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_unrecorded_layout),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
