@@ -2,12 +2,15 @@
 /* Fields at and beyond what a format allows, checksums right. Expected outcomes follow from the formats' rules. */
 #include "fs_image.h"
 
+#include <openssl/sha.h>
+
+#include "format/btrfs/btrfs.h"
 #include "format/ext/ext.h"
 #include "format/fat/fat.h"
 #include "format/ntfs/ntfs.h"
 #include "format/swap/swap.h"
 #include "format/xfs/xfs.h"
-#include "format/zfs/zfs.h"
+#include "format/zfs/zfs_ondisk.h"
 
 /* One piece of a golden image, zeros behind it. */
 static void load(const char *piece, uint8_t *ret, size_t size)
@@ -71,6 +74,70 @@ static void test_xfs(void **state)
 		assert_int_equal(xfs_decode(sb, sizeof(sb), 0, &g, NULL), cases[i].expected);
 		if (cases[i].offset == 184)
 			assert_int_equal(g.stride_bytes, UINT64_C(0xffffffff) * 1024);
+	}
+}
+
+/* Groups that hold 2^64 blocks and more, of 64 KiB. */
+static void test_xfs_overflow(void **state)
+{
+	uint8_t sb[512];
+	struct fsgeom g;
+	struct blkalign_error err = { 0 };
+
+	(void)state;
+	load("xfs-v4/0", sb, sizeof(sb));
+	put_be(sb + 4, 65536, 4);
+	put_be(sb + 120, 16, 1);
+	put_be(sb + 84, UINT32_MAX, 4);
+	put_be(sb + 88, UINT32_MAX, 4);
+	put_be(sb + 8, UINT64_C(0xfffffffe00000001), 8);
+	assert_int_equal(xfs_decode(sb, sizeof(sb), 0, &g, &err), -EBADMSG);
+	assert_non_null(strstr(err.message, "64 bits"));
+}
+
+static void test_btrfs(void **state)
+{
+	static const struct field cases[] = {
+		{ 48, 8, 67108864, -EBADMSG }, /* says that it is the copy */
+		{ 144, 4, 0, -EBADMSG },       /* sector sizes */
+		{ 144, 4, 256, -EBADMSG },     { 144, 4, 65536, 0 },
+		{ 144, 4, 131072, -EBADMSG },  { 148, 4, 12288, -EBADMSG }, /* node size: no power of two */
+		{ 209, 8, UINT64_MAX - 1, 0 }, { 136, 8, UINT64_MAX, 0 },   /* devices */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint8_t sb[4096];
+		struct fsgeom g;
+
+		load("btrfs-single/65536", sb, sizeof(sb));
+		put_le(sb + cases[i].offset, cases[i].value, cases[i].bytes);
+		put_le(sb, ~crc32c_raw(UINT32_MAX, sb + 32, sizeof(sb) - 32), 4);
+		assert_int_equal(btrfs_decode(sb, sizeof(sb), 65536, &g, NULL), cases[i].expected);
+	}
+}
+
+static void test_btrfs_notes(void **state)
+{
+	static const struct {
+		uint8_t csum_type, devices;
+		const char *note;
+	} cases[] = {
+		{ 3, 1, "its superblock checksum (blake2b) is not verified" },
+		{ 77, 1, "its superblock checksum (of an unknown type) is not verified" },
+		{ 1, 3, "one of 3 devices of a btrfs of 134217728 bytes; its checksum type is not verified" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint8_t sb[4096];
+		struct fsgeom g;
+
+		load("btrfs-single/65536", sb, sizeof(sb));
+		sb[196] = cases[i].csum_type;
+		sb[136] = cases[i].devices;
+		assert_int_equal(btrfs_decode(sb, sizeof(sb), 65536, &g, NULL), 0);
+		assert_string_equal(g.note, cases[i].note);
 	}
 }
 
@@ -275,6 +342,85 @@ static void test_fat_against_blkid(void **state)
 	}
 }
 
+/* What else a root directory holds: libblkid's word again. */
+static void test_fat_entries(void **state)
+{
+	static const struct {
+		uint8_t first, attributes, cluster;
+	} entries[] = {
+		{ 0xe5, 0x08, 0 }, /* deleted */
+		{ 'L', 0x0f, 0 },  /* part of a long name */
+		{ 'D', 0x10, 2 },  /* directory */
+		{ 'F', 0x20, 3 },  /* file */
+		{ 'E', 0x20, 0 },  /* empty file */
+		{ 'V', 0x18, 0 },  /* neither label nor directory */
+	};
+	int fd = fs_image_new("fat16");
+	_cleanup_dev_ struct dev *dev = fs_image_dev(fd);
+	off_t root = 67584;
+	uint8_t label[32] = { 0x05, 'A', 'B', ' ', ' ', ' ', ' ', ' ', ' ', ' ', ' ', 0x08 };
+
+	(void)state;
+	for (size_t i = 0; i <= ARRAY_SIZE(entries); i++) {
+		struct fsgeom_result r;
+
+		/* The label moves down as entries come before it. */
+		assert_int_equal(pwrite(fd, label, sizeof(label), root + 32 * (off_t)i), sizeof(label));
+		assert_int_equal(fsgeom_probe(dev, &(const struct fsgeom_format *){ &fat_format }, 1, &r), 0);
+		assert_string_equal(r.geom.label, "\xe5"
+						  "AB");
+		assert_string_equal(r.geom.label, fs_blkid_ask(fd, false).label);
+		if (i < ARRAY_SIZE(entries)) {
+			uint8_t entry[32] = { entries[i].first, [11] = entries[i].attributes, [26] = entries[i].cluster };
+
+			assert_int_equal(pwrite(fd, entry, sizeof(entry), root + 32 * (off_t)i), sizeof(entry));
+		}
+	}
+	close(fd);
+}
+
+/* BitLocker To Go looks like FAT32 and is none. */
+static void test_fat_bitlocker(void **state)
+{
+	static const uint8_t id[16] = "\x3b\xd6\x67\x49\x29\x2e\xd8\x4a\x83\x99\xf6\xa3\x39\xe3\xd0\x01";
+	uint8_t boot[512];
+	struct fsgeom g;
+
+	(void)state;
+	load("fat32/0", boot, sizeof(boot));
+	assert_int_equal(fat_decode(boot, sizeof(boot), 0, &g, NULL), 0);
+	memcpy(boot + 424, id, sizeof(id));
+	assert_int_equal(fat_decode(boot, sizeof(boot), 0, &g, NULL), BLKALIGN_NOT_THIS);
+}
+
+/* Other file systems behind a FAT-like sector; and none of the signatures at all. */
+static void test_fat_signatures(void **state)
+{
+	static const struct {
+		const char *type;
+		uint8_t signature;
+		int expected;
+	} cases[] = {
+		{ "FAT     ", 0, 0 },
+		{ "MSDOS5.0", 0, 0 },
+		{ "xxxxxxxx", 0x55, 0 },
+		{ "JFS     ", 0x55, BLKALIGN_NOT_THIS },
+		{ "HPFS    ", 0x55, BLKALIGN_NOT_THIS },
+		{ "xxxxxxxx", 0, BLKALIGN_NOT_THIS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint8_t boot[512];
+		struct fsgeom g;
+
+		load("fat16/0", boot, sizeof(boot));
+		memcpy(boot + 54, cases[i].type, 8);
+		boot[510] = cases[i].signature;
+		assert_int_equal(fat_decode(boot, sizeof(boot), 0, &g, NULL), cases[i].expected);
+	}
+}
+
 static void test_swap(void **state)
 {
 	static const struct field cases[] = {
@@ -357,15 +503,76 @@ static void test_zfs_moved(void **state)
 	close(fd);
 }
 
+/* The same label as a big-endian machine seals it. */
+static void test_zfs_big_endian(void **state)
+{
+	uint8_t *phys = malloc(ZFS_PHYS_BYTES), sha[SHA256_DIGEST_LENGTH];
+	struct fsgeom g;
+
+	(void)state;
+	assert_non_null(phys);
+	load("zfs-single/16384", phys, ZFS_PHYS_BYTES);
+	put_be(phys + ZFS_PHYS_BYTES - 40, ZFS_CHECKSUM_MAGIC, 8);
+	put_be(phys + ZFS_PHYS_BYTES - 32, 16384, 8);
+	SHA256(phys, ZFS_PHYS_BYTES, sha);
+	memcpy(phys + ZFS_PHYS_BYTES - 32, sha, sizeof(sha));
+	assert_int_equal(zfs_decode(phys, ZFS_PHYS_BYTES, 16384, &g, NULL), 0);
+	assert_string_equal(g.label, "single");
+	phys[ZFS_PHYS_BYTES - 1] ^= 1;
+	assert_int_equal(zfs_decode(phys, ZFS_PHYS_BYTES, 16384, &g, NULL), -EBADMSG);
+	free(phys);
+}
+
+/* Numbers out of bounds are not believed one by one; the label stays one. */
+static void test_zfs_numbers(void **state)
+{
+	uint8_t list[4096], *p;
+	struct fsgeom g;
+
+	(void)state;
+	load("zfs-single/16384", list, sizeof(list));
+	p = memmem(list, sizeof(list), "asize", 5);
+	assert_non_null(p);
+	put_be(p + 16, UINT64_MAX, 8);
+	p = memmem(list, sizeof(list), "ashift", 6);
+	assert_non_null(p);
+	put_be(p + 16, 17, 8);
+	fsgeom_init(&g, "zfs_member");
+	assert_true(zfs_decode_list(list + 4, sizeof(list) - 4, &g));
+	assert_int_equal(g.size_bytes, BLKALIGN_UNKNOWN);
+	assert_int_equal(g.sector_bytes, BLKALIGN_UNKNOWN);
+	put_be(p + 16, 16, 8);
+	assert_true(zfs_decode_list(list + 4, sizeof(list) - 4, &g));
+	assert_int_equal(g.sector_bytes, 65536);
+	put_be(p + 16, 8, 8);
+	fsgeom_init(&g, "zfs_member");
+	assert_true(zfs_decode_list(list + 4, sizeof(list) - 4, &g));
+	assert_int_equal(g.sector_bytes, BLKALIGN_UNKNOWN);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_xfs),	     cmocka_unit_test(test_ext),
-		cmocka_unit_test(test_ext_overflow), cmocka_unit_test(test_ntfs),
-		cmocka_unit_test(test_ntfs_record),  cmocka_unit_test(test_ntfs_fixup),
-		cmocka_unit_test(test_fat),	     cmocka_unit_test(test_fat_against_blkid),
-		cmocka_unit_test(test_swap),	     cmocka_unit_test(test_swap_dirty),
-		cmocka_unit_test(test_zfs_list),     cmocka_unit_test(test_zfs_moved),
+		cmocka_unit_test(test_xfs),
+		cmocka_unit_test(test_xfs_overflow),
+		cmocka_unit_test(test_btrfs),
+		cmocka_unit_test(test_btrfs_notes),
+		cmocka_unit_test(test_ext),
+		cmocka_unit_test(test_ext_overflow),
+		cmocka_unit_test(test_ntfs),
+		cmocka_unit_test(test_ntfs_record),
+		cmocka_unit_test(test_ntfs_fixup),
+		cmocka_unit_test(test_fat),
+		cmocka_unit_test(test_fat_against_blkid),
+		cmocka_unit_test(test_fat_entries),
+		cmocka_unit_test(test_fat_bitlocker),
+		cmocka_unit_test(test_fat_signatures),
+		cmocka_unit_test(test_swap),
+		cmocka_unit_test(test_swap_dirty),
+		cmocka_unit_test(test_zfs_list),
+		cmocka_unit_test(test_zfs_moved),
+		cmocka_unit_test(test_zfs_big_endian),
+		cmocka_unit_test(test_zfs_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -230,6 +230,20 @@ static void test_blkid_tail(void **state)
 	close(fd);
 }
 
+static void test_contradiction(void **state)
+{
+	static const uint8_t squashfs[32] = { 'h', 's', 'q', 's', [28] = 4 };
+	int fd = fs_image_new("minix");
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	assert_int_equal(pwrite(fd, squashfs, sizeof(squashfs), 0), sizeof(squashfs));
+	graph = graph_of_fd(fd);
+	assert_int_equal(blkalign_graph_size(graph), 1);
+	assert_true(remarked(graph, "contradict"));
+	close(fd);
+}
+
 static void test_empty(void **state)
 {
 	int fd = memfd_create("empty", MFD_CLOEXEC);
@@ -254,7 +268,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows),	cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_leftover),
 		cmocka_unit_test(test_damaged), cmocka_unit_test(test_unreadable), cmocka_unit_test(test_copy_used),
-		cmocka_unit_test(test_blkid),	cmocka_unit_test(test_blkid_tail), cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_blkid),	cmocka_unit_test(test_blkid_tail), cmocka_unit_test(test_contradiction),
+		cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
