@@ -43,17 +43,25 @@ void strbuf_add(struct strbuf *buf, const char *text) { strbuf_addn(buf, text, s
 
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 {
+	size_t room = buf->failed ? 0 : buf->capacity - buf->length;
 	va_list args;
 	int length;
 
+	/* Most pieces fit into what is there: then they are formatted once only. */
 	va_start(args, format);
-	length = vsnprintf(NULL, 0, format, args);
+	length = vsnprintf(room ? buf->text + buf->length : NULL, room, format, args);
 	va_end(args);
-	if (length < 0 || !reserve(buf, (size_t)length))
+	if (length < 0)
 		return;
-	va_start(args, format);
-	vsnprintf(buf->text + buf->length, buf->capacity - buf->length, format, args);
-	va_end(args);
+	if ((size_t)length >= room) {
+		if (room)
+			buf->text[buf->length] = 0;
+		if (!reserve(buf, (size_t)length))
+			return;
+		va_start(args, format);
+		vsnprintf(buf->text + buf->length, buf->capacity - buf->length, format, args);
+		va_end(args);
+	}
 	buf->length += (size_t)length;
 }
 
