@@ -5,6 +5,7 @@
 #include "check/check.h"
 #include "check/price.h"
 #include "check/remedy.h"
+#include "check/rules.h"
 
 static bool on_stripe_of_pv(const struct blame *b)
 {
@@ -204,6 +205,8 @@ static void report_blame(struct check *c, const struct blame *b)
 		.price = price_of(c, b),
 	};
 
+	if (b->hinted)
+		hint_betrayed(c, b->hinted, b->hint_bytes);
 	draft.remedy = remedy_for_start(c, b, finding, draft.expected_bytes);
 	report_add(c->report, &draft);
 }

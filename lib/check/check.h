@@ -47,6 +47,7 @@ struct facts {
 	bool read_ahead_told; /**< read-ahead of this device or one below was reported */
 	bool hint_obeyed;     /**< something on disk was placed by it */
 	bool hint_harms;      /**< ... across physical blocks */
+	bool hint_betrayed;   /**< a hint that is gone was told by its fingerprint */
 	bool misplaced;	      /**< data on or above this node lies across physical blocks */
 	enum exempt exempt;
 	uint32_t blames[BOUNDARIES]; /**< index + 1 of the blame with this node as the guilty layer (or the PV whose extents are) */

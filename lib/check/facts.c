@@ -116,18 +116,22 @@ static void collect_hint(const struct blkalign_node *n, struct facts *f)
 	f->hint = hint_classify(&h);
 }
 
-/* Geometry that a plain device reports: hardware RAID, storage arrays, Ceph. */
+/*
+ * Geometry that a plain device reports: hardware RAID, storage arrays, Ceph. A minimum without a larger optimum is a mirror's strip, a snapshot's or an
+ * object store's unit: crossing it does not cost, unless its odd length betrays that it is a stripe. Objects of 1 MiB and more are crossed so seldom that
+ * it does not matter.
+ */
 static void collect_reported_geometry(const struct blkalign_node *n, struct facts *f)
 {
 	uint64_t minimum = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO);
 	uint64_t optimal = f->hint == HINT_STRIPE || f->hint == HINT_DIVIDES_MIB ? f->optimal_bytes : 0;
+	uint64_t *chunk = &f->grains[BOUNDARY_CHUNK].bytes;
 
 	if (is_set(minimum) && minimum > PHYSICAL_MAX_BYTES && minimum % f->grains[BOUNDARY_PHYSICAL].bytes == 0 && !hint_is_bogus(f->hint))
-		f->grains[BOUNDARY_CHUNK].bytes = minimum;
-	if (optimal > PHYSICAL_MAX_BYTES && optimal > f->grains[BOUNDARY_CHUNK].bytes)
+		*chunk = minimum;
+	if (optimal > PHYSICAL_MAX_BYTES && optimal > *chunk)
 		f->grains[BOUNDARY_STRIPE].bytes = optimal;
-	/* Objects of 1 MiB and more are crossed so seldom that it does not matter. */
-	f->crossing_costs = f->grains[BOUNDARY_CHUNK].bytes < MIB;
+	f->crossing_costs = *chunk && *chunk < MIB && optimal && (optimal > *chunk || !is_power_of_2(*chunk));
 }
 
 /* True geometry of arrays and striped volumes, from their own map. */

@@ -162,6 +162,20 @@ static void report_bogus(struct check *c, const struct blkalign_node *n)
 		   });
 }
 
+void hint_betrayed(struct check *c, const struct blkalign_node *n, uint64_t hint_bytes)
+{
+	struct facts *f = facts_of(c, n);
+
+	if (hint_is_bogus(f->hint) || f->hint_betrayed)
+		return;
+	f->hint_betrayed = true;
+	check_report(c, FINDING_BOGUS_OPTIMAL_IO, IMPACT_NONE, n, hint_bytes, BLKALIGN_UNKNOWN,
+		     report_text(c->report,
+				 "%s shows no such hint now, but what lies on it was laid out by an optimal_io_size of %" PRIu64
+				 ": it was attached by another bridge or port then",
+				 check_name(c, n), hint_bytes));
+}
+
 static void report_genuine(struct check *c, const struct blkalign_node *n)
 {
 	const struct facts *f = facts_of(c, n);

@@ -7,12 +7,13 @@
 /* A real table holds 128 partitions; more are not searched, so that a hostile one costs no quadratic time. */
 #define HEIRS_MAX 256
 
-static const char *size_fingerprint(struct check *c, uint64_t size)
+static const char *size_fingerprint(struct check *c, const struct blkalign_node *disk, uint64_t size)
 {
 	uint64_t print = hint_fingerprint(size);
 
 	if (!print)
 		return "";
+	hint_betrayed(c, disk, print);
 	return report_text(c->report,
 			   "; its size is %" PRIu64 " x %" PRIu64 ", the fingerprint of sizes rounded to a bogus optimal_io_size",
 			   size / print, print);
@@ -40,25 +41,33 @@ static void report_beyond(struct check *c, const struct blkalign_node *n, const 
 				 end - size, check_name(c, disk)));
 }
 
+static void report_end(struct check *c, const struct blkalign_node *n, const struct blkalign_node *disk, const struct grain *block,
+		       uint64_t end, uint64_t size)
+{
+	uint64_t residue = grain_residue(block, end);
+	const char *print = size_fingerprint(c, disk, size);
+
+	if (!residue && !*print)
+		return;
+	check_report(c, FINDING_PARTITION_END, IMPACT_NONE, n, end, end - residue,
+		     report_text(c->report,
+				 "%s ends at byte %" PRIu64 ", %" PRIu64 " bytes past a %" PRIu64
+				 "-byte block; that costs nothing by itself%s%s",
+				 check_name(c, n), end, residue, block->bytes, heir(c, disk, end), print));
+}
+
 void rule_partition_end(struct check *c, const struct blkalign_node *n)
 {
 	const struct facts *f = facts_of(c, n);
 	const struct blkalign_edge *e = blkalign_node_edges(n) ? blkalign_node_edge(n, 0) : NULL;
 	uint64_t size = blkalign_node_u64(n, BLKALIGN_ATTR_SIZE), room, end;
-	const struct grain *block;
 
 	if (!e || f->exempt != EXEMPT_NO || !is_set(size) || e->lower_offset_bytes == BLKALIGN_UNKNOWN ||
 	    !u64_add(e->lower_offset_bytes, size, &end))
 		return;
 	room = blkalign_node_u64(e->lower, BLKALIGN_ATTR_SIZE);
-	block = &facts_of(c, drive_below(e->lower))->grains[BOUNDARY_PHYSICAL];
 	if (is_set(room) && end > room)
 		report_beyond(c, n, e->lower, end, room);
-	else if (grain_residue(block, end) && !f->blames[BOUNDARY_PHYSICAL])
-		check_report(c, FINDING_PARTITION_END, IMPACT_NONE, n, end, end - grain_residue(block, end),
-			     report_text(c->report,
-					 "%s ends at byte %" PRIu64 ", %" PRIu64 " bytes past a %" PRIu64
-					 "-byte block; that costs nothing by itself%s%s",
-					 check_name(c, n), end, grain_residue(block, end), block->bytes, heir(c, e->lower, end),
-					 size_fingerprint(c, size)));
+	else if (!f->blames[BOUNDARY_PHYSICAL])
+		report_end(c, n, e->lower, &facts_of(c, drive_below(e->lower))->grains[BOUNDARY_PHYSICAL], end, size);
 }

@@ -22,12 +22,13 @@ static bool is_round(const struct check *c, const struct blkalign_node *below, u
 	return offset < first || (offset - first) % MIB == 0 || (stripe && offset % stripe == 0);
 }
 
-static const char *waste(struct check *c, uint64_t offset)
+static const char *waste(struct check *c, const struct blkalign_node *n, uint64_t offset)
 {
 	uint64_t print = hint_fingerprint(offset);
 
 	if (!print)
 		return "";
+	hint_betrayed(c, drive_below(n), print);
 	return report_text(c->report,
 			   "; it bears the fingerprint of a bogus optimal_io_size %" PRIu64 ", which wastes space and harms nothing",
 			   print);
@@ -44,7 +45,7 @@ static void report_round(struct check *c, const struct blkalign_node *n, enum fi
 				      .message = report_text(c->report,
 							     "%s starts at byte %" PRIu64
 							     ": on the blocks below, but no multiple of 1 MiB; nothing to do%s",
-							     check_name(c, n), offset, waste(c, offset)),
+							     check_name(c, n), offset, waste(c, n, offset)),
 			      });
 }
 

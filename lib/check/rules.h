@@ -10,6 +10,9 @@ void rules_exempt(struct check *c);
 /** After the judge. */
 void rules_run(struct check *c);
 
+/** rule_hint.c: something on `node` bears the fingerprint of a hint that the node does not show; told once. */
+void hint_betrayed(struct check *c, const struct blkalign_node *node, uint64_t hint_bytes);
+
 /* rule_hint.c */
 void rule_hint(struct check *c, const struct blkalign_node *node);
 void rule_minimum(struct check *c, const struct blkalign_node *node);
