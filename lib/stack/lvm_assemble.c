@@ -61,6 +61,22 @@ static int keep_text(struct stack *stack, struct lvm_state *state, struct lvm_pv
 	return r;
 }
 
+static bool lists(const struct lvm2_vg *vg, const char *pv_id)
+{
+	for (uint32_t i = 0; i < vg->pv_count; i++)
+		if (!strcmp(vg->pvs[i].id, pv_id))
+			return true;
+	return false;
+}
+
+/* lvm2 writes a text only to PVs that it lists: another one, however fresh it claims to be, is not the group's. */
+static int remark_foreign(struct stack *stack, const struct lvm_pv *pv, const struct lvm2_vg *vg)
+{
+	return graph_remark(stack_graph(stack),
+			    "%s: carries a text of volume group %s that does not list it as a physical volume: not believed",
+			    blkalign_node_name(pv->host), vg->name);
+}
+
 int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length, uint32_t checksum)
 {
 	struct lvm_group fresh = { .checksum = checksum, .length = length, .found_on = blkalign_node_name(pv->host) };
@@ -69,6 +85,8 @@ int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *p
 	int r;
 
 	/* Every PV carries the same text: it is decoded once. */
+	if (known && !lists(known->vg, pv->id))
+		return remark_foreign(stack, pv, known->vg);
 	if (known) {
 		note_on_pv(state, pv, known, known->vg->seqno);
 		return 0;
@@ -78,7 +96,11 @@ int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *p
 		return r;
 	if (r < 0)
 		return graph_remark(stack_graph(stack), "%s: LVM2 %s", blkalign_node_name(pv->host), err.message);
-	return keep_text(stack, state, pv, fresh);
+	if (lists(fresh.vg, pv->id))
+		return keep_text(stack, state, pv, fresh);
+	r = remark_foreign(stack, pv, fresh.vg);
+	lvm2_vg_free(fresh.vg);
+	return r;
 }
 
 /* --- devices --- */
@@ -104,40 +126,48 @@ static int lies_over(const struct blkalign_node *upper, const struct blkalign_no
 	return 0;
 }
 
-/*
- * Two devices with one PV id are a clone, or one below the other. In the second case the upper one is the PV, as for the kernel; of clones neither
- * is taken, since nothing says which holds the data.
- */
-static int choose_pv(struct stack *stack, struct lvm_state *state, const char *id, const struct lvm_pv **ret)
+static int lies_over_all(const struct lvm_state *state, const struct lvm_pv *upper, bool *ret)
 {
-	const struct lvm_pv *chosen = NULL;
-	bool clone = false;
-
-	for (size_t i = 0; i < state->pvs.count; i++) {
-		const struct lvm_pv *pv = &state->pvs.data[i];
-		bool over = false, under = false;
+	*ret = true;
+	for (size_t i = 0; *ret && i < state->pvs.count; i++) {
+		const struct lvm_pv *other = &state->pvs.data[i];
 		int r = 0;
 
-		if (strcmp(pv->id, id) != 0)
-			continue;
-		if (chosen)
-			r = lies_over(pv->host, chosen->host, &over);
-		if (r >= 0 && chosen && !over)
-			r = lies_over(chosen->host, pv->host, &under);
+		if (other != upper && !strcmp(other->id, upper->id))
+			r = lies_over(upper->host, other->host, ret);
 		if (r < 0)
 			return r;
-		if (chosen && !over && !under) {
-			clone = true;
-			r = graph_remark(stack_graph(stack), "%s and %s bear the same physical volume id: neither is used",
-					 blkalign_node_name(chosen->host), blkalign_node_name(pv->host));
-			if (r < 0)
-				return r;
-		}
-		if (!under)
-			chosen = pv;
 	}
-	*ret = clone ? NULL : chosen;
 	return 0;
+}
+
+/*
+ * Several devices with one PV id are clones, or lie over each other. In the second case the uppermost is the PV, as for the kernel; of clones none is
+ * taken, since nothing says which holds the data.
+ */
+static int choose_pv(struct stack *stack, const struct lvm_state *state, const char *id, const struct lvm_pv **ret)
+{
+	const struct lvm_pv *first = NULL, *second = NULL;
+
+	*ret = NULL;
+	for (size_t i = 0; i < state->pvs.count; i++) {
+		const struct lvm_pv *pv = &state->pvs.data[i];
+		bool uppermost = false;
+		int r = strcmp(pv->id, id) ? 0 : lies_over_all(state, pv, &uppermost);
+
+		if (r < 0)
+			return r;
+		if (uppermost)
+			*ret = pv;
+		if (strcmp(pv->id, id) != 0)
+			continue;
+		second = first && !second ? pv : second;
+		first = first ? first : pv;
+	}
+	if (*ret || !second)
+		return 0;
+	return graph_remark(stack_graph(stack), "%s and %s bear the same physical volume id: neither is used",
+			    blkalign_node_name(first->host), blkalign_node_name(second->host));
 }
 
 static bool found(const struct lvm_state *state, const char *id)
