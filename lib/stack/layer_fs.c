@@ -17,6 +17,9 @@ static const struct fsgeom_format *const formats[] = {
 	&xfs_format, &ext_format, &btrfs_format, &ntfs_format, &swap_format, &fat_format, &zfs_format,
 };
 
+/* Clusters below any drive's physical block share one however they start: that is the cluster size's fault, not the offset's. */
+static uint64_t data_offset(const struct fsgeom *g) { return g->block_bytes < 4 * KIB ? BLKALIGN_UNKNOWN : g->data_offset_bytes; }
+
 static int set_numbers(struct blkalign_node *node, const struct fsgeom *g)
 {
 	const struct {
@@ -30,7 +33,7 @@ static int set_numbers(struct blkalign_node *node, const struct fsgeom *g)
 		{ BLKALIGN_ATTR_FS_STRIPE, g->stripe_bytes },
 		{ BLKALIGN_ATTR_FS_LOG_STRIDE, g->log_stride_bytes },
 		{ BLKALIGN_ATTR_FS_HIDDEN_SECTORS, g->hidden_sectors },
-		{ BLKALIGN_ATTR_DATA_OFFSET, g->data_offset_bytes },
+		{ BLKALIGN_ATTR_DATA_OFFSET, data_offset(g) },
 	};
 	int r = 0;
 
