@@ -140,7 +140,8 @@ static const char *inherited(struct check *c, const struct blame *b)
 static const char *message_of(struct check *c, const struct blame *b)
 {
 	if (on_stripe_of_pv(b))
-		return report_text(c->report, "extents of %s do not begin on the %s: %" PRIu32 " %s %" PRIu64 " bytes or so past one",
+		return report_text(c->report,
+				   "extents of %s do not begin on the %s: %" PRIu32 " %s inside one (the first by %" PRIu64 " bytes)",
 				   check_name(c, b->below), unit_name(c, b), b->victims,
 				   b->victims == 1 ? "volume starts" : "volumes start", b->residue_bytes);
 	if (b->guilty == b->on)

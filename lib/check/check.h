@@ -9,6 +9,7 @@
 
 #include "check/hint.h"
 #include "check/report.h"
+#include "topo/topo.h"
 
 /** A unit that data should not straddle: boundaries at offset + n x bytes. */
 struct grain {
@@ -19,7 +20,7 @@ struct grain {
 /** Distance of `position` past the boundary before it; 0 on a boundary. */
 static inline uint64_t grain_residue(const struct grain *grain, uint64_t position)
 {
-	return (position % grain->bytes + grain->bytes - grain->offset_bytes) % grain->bytes;
+	return topo_misalignment(position, grain->bytes, grain->offset_bytes);
 }
 
 enum boundary { BOUNDARY_PHYSICAL, BOUNDARY_CHUNK, BOUNDARY_STRIPE, BOUNDARIES };

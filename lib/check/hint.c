@@ -4,25 +4,26 @@
  * and 786432 is none but genuine. So each shape is named by itself.
  */
 #include "check/hint.h"
+#include "topo/topo.h"
 
-/* Above this no full stripe is known; sixteen times 4 MiB. */
-#define STRIPE_MAX_BYTES (64 * MIB)
 /* Above this a drive without a chunk names a transfer limit. */
 #define UNCHUNKED_MAX_BYTES (16 * MIB)
 /* Below this, one block short of a power of two is also what seven disks of a small chunk give. */
-#define LIMIT_MIN_BYTES (64 * KIB)
+#define LIMIT_MIN_BYTES	 (64 * KIB)
+#define SATURATED_BLOCKS 65535
 
 static bool known(uint64_t value) { return value != BLKALIGN_UNKNOWN && value; }
+static uint64_t or_zero(uint64_t value) { return known(value) ? value : 0; }
 
-static bool all_ones(const struct hint_facts *f)
+/* Also in fields that sysfs does not show, and in blocks of a size that is not the present one. */
+static bool all_ones(const struct hint_facts *f, unsigned doubts)
 {
-	if (f->optimal_bytes == 65535 * UINT64_C(512) || f->optimal_bytes == 65535 * UINT64_C(4096))
+	if (doubts & TOPO_OPT_SATURATED || f->optimal_bytes == SATURATED_BLOCKS * UINT64_C(512) ||
+	    f->optimal_bytes == SATURATED_BLOCKS * UINT64_C(4096))
 		return true;
-	if (known(f->logical_bytes) && f->optimal_bytes / f->logical_bytes == 65535)
+	if (known(f->nows_blocks) && f->nows_blocks >= SATURATED_BLOCKS)
 		return true;
-	if (known(f->nows_blocks) && f->nows_blocks >= 65535)
-		return true;
-	return known(f->vpd_optimal_blocks) && f->vpd_optimal_blocks >= 65535 && f->vpd_optimal_blocks == f->vpd_max_blocks &&
+	return known(f->vpd_optimal_blocks) && f->vpd_optimal_blocks >= SATURATED_BLOCKS && f->vpd_optimal_blocks == f->vpd_max_blocks &&
 	       f->vpd_optimal_blocks == f->vpd_prefetch_blocks;
 }
 
@@ -33,39 +34,42 @@ static bool has_chunk(const struct hint_facts *f)
 	return known(f->minimum_bytes) && f->minimum_bytes > block && f->minimum_bytes > 4096;
 }
 
-static bool one_block_short(const struct hint_facts *f)
+static bool is_chunked(const struct hint_facts *f) { return has_chunk(f) && f->optimal_bytes % f->minimum_bytes == 0; }
+
+static bool one_block_short(const struct hint_facts *f, unsigned doubts)
 {
 	uint64_t v = f->optimal_bytes;
 
-	if (v < LIMIT_MIN_BYTES || (has_chunk(f) && v % f->minimum_bytes == 0))
+	if (v < LIMIT_MIN_BYTES || is_chunked(f))
 		return false;
-	return is_power_of_2(v + 512) || is_power_of_2(v + 4096);
-}
-
-static bool too_large(const struct hint_facts *f)
-{
-	return f->optimal_bytes >= STRIPE_MAX_BYTES || (f->optimal_bytes > UNCHUNKED_MAX_BYTES && !has_chunk(f));
+	return doubts & (TOPO_OPT_NEAR_POWER_OF_2 | TOPO_OPT_SAS_MAXIMUM) || is_power_of_2(v + 512) || is_power_of_2(v + 4096);
 }
 
 enum hint_shape hint_classify(const struct hint_facts *f)
 {
 	uint64_t v = f->optimal_bytes;
+	unsigned doubts;
 
-	if (!known(v))
+	/* One block is how kernels before 6.2 show an NVMe drive that names none. */
+	if (!known(v) || v == f->logical_bytes)
 		return HINT_NONE;
-	if (all_ones(f))
+	doubts = topo_opt_doubts(v, or_zero(f->logical_bytes), or_zero(f->physical_bytes), or_zero(f->minimum_bytes),
+				 or_zero(f->max_hw_bytes));
+	if (all_ones(f, doubts))
 		return HINT_SATURATED;
-	if (one_block_short(f))
+	if (one_block_short(f, doubts))
 		return HINT_LIMIT;
-	if (known(f->physical_bytes) && v % f->physical_bytes && (v < f->physical_bytes || MIB % v))
+	if (doubts & TOPO_OPT_OFF_PHYSICAL)
 		return HINT_OFF_PHYSICAL;
-	if (known(f->minimum_bytes) && v % f->minimum_bytes)
+	if (doubts & TOPO_OPT_OFF_MIN)
 		return HINT_OFF_MINIMUM;
-	if (too_large(f))
+	if (doubts & TOPO_OPT_HUGE || (v > UNCHUNKED_MAX_BYTES && !has_chunk(f)))
 		return HINT_TOO_LARGE;
+	if (doubts & TOPO_OPT_ODD_FACTOR)
+		return HINT_ODD_FACTOR;
 	if (MIB % v == 0)
 		return HINT_DIVIDES_MIB;
-	if (known(f->max_hw_bytes) && v > f->max_hw_bytes && !has_chunk(f))
+	if (doubts & TOPO_OPT_ABOVE_TRANSFER && !has_chunk(f))
 		return HINT_BEYOND_LIMIT;
 	return HINT_STRIPE;
 }
@@ -83,6 +87,8 @@ const char *hint_shape_text(enum hint_shape shape)
 		return "no multiple of the minimum I/O size";
 	case HINT_TOO_LARGE:
 		return "larger than any stripe";
+	case HINT_ODD_FACTOR:
+		return "a multiple of an odd number larger than any array's count of disks";
 	case HINT_BEYOND_LIMIT:
 		return "longer than the largest request the hardware takes";
 	case HINT_POISONED:

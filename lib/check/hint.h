@@ -15,6 +15,7 @@ enum hint_shape {
 	HINT_OFF_PHYSICAL, /**< no multiple of the physical block */
 	HINT_OFF_MINIMUM,  /**< smaller than or no multiple of the minimum I/O size */
 	HINT_TOO_LARGE,	   /**< larger than any array's stripe */
+	HINT_ODD_FACTOR,   /**< holds an odd factor that is no number of disks */
 	HINT_BEYOND_LIMIT, /**< longer than the hardware's largest request, without a chunk that would explain it */
 	HINT_POISONED,	   /**< a stack's least common multiple with a bogus value below, or cut to 32 bits */
 };

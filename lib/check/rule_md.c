@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "check/rules.h"
-#include "topo/topo.h"
 
 #define FEATURE_RAID0_LAYOUT 4096 /* MD_FEATURE_RAID0_LAYOUT of a 1.x superblock */
 
@@ -53,7 +52,8 @@ static void rule_members(struct check *c, const struct blkalign_node *n)
 	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
 		const struct blkalign_edge *e = blkalign_node_edge(n, i);
 
-		if (edge_is_idle(e))
+		/* Further segments are the zones of unequal members: they start further on by nature. */
+		if (edge_is_idle(e) || e->segment)
 			continue;
 		spread_note(&offsets, e->lower_offset_bytes);
 		spread_note(&blocks, facts_of(c, drive_below(e->lower))->grains[BOUNDARY_PHYSICAL].bytes);

@@ -2,7 +2,6 @@
 #include <inttypes.h>
 
 #include "check/tools.h"
-#include "topo/topo.h"
 
 static uint32_t small(const struct blkalign_node *n, enum blkalign_attr attr, uint32_t fallback)
 {

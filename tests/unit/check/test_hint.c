@@ -36,6 +36,7 @@ static void test_shapes(void **state)
 		{ 4608, 512, 512, 4096, NO, NO, HINT_OFF_PHYSICAL },
 		{ 786432, 524288, 512, 4096, NO, NO, HINT_OFF_MINIMUM },
 		{ 12 * MIB, 4096, 512, 4096, MIB, NO, HINT_BEYOND_LIMIT },
+		{ 9 * MIB + 4096, 4096, 512, 4096, NO, NO, HINT_ODD_FACTOR },
 		/* genuine: hardware RAID, thin volumes on three disks, md RAID6 of nine, Ceph */
 		{ 786432, 262144, 512, 4096, 262144, NO, HINT_STRIPE },
 		{ 196608, 196608, 512, 4096, NO, NO, HINT_STRIPE },
@@ -47,6 +48,8 @@ static void test_shapes(void **state)
 		{ 524288, 131072, 512, 4096, NO, NO, HINT_DIVIDES_MIB },
 		{ 4096, 4096, 512, 4096, NO, NO, HINT_DIVIDES_MIB },
 		{ 0, 4096, 512, 4096, NO, NO, HINT_NONE },
+		/* an NVMe drive without hints on Linux 6.1 */
+		{ 512, 512, 512, 4096, NO, NO, HINT_NONE },
 		{ NO, NO, NO, NO, NO, NO, HINT_NONE },
 	};
 

@@ -368,6 +368,26 @@ static void test_spare_is_not_judged(void **state)
 	assert_null(found(r, "MD-MEMBERS-DIFFER", NULL));
 }
 
+/* Members of unequal size: the zones further on are no different data offsets. */
+static void test_zones_are_no_difference(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *d[2] = { plain_disk(g, "sda"), plain_disk(g, "sdb") }, *array = md(g, "md0", "raid0", d, 2, 2, 64 * KIB, MIB);
+
+	(void)state;
+	assert_int_equal(graph_connect(g, &(struct blkalign_edge){ .upper = array,
+								   .lower = d[0],
+								   .upper_offset_bytes = 100 * GIB,
+								   .lower_offset_bytes = 50 * GIB,
+								   .length_bytes = GIB,
+								   .stripes = 1,
+								   .segment = 1 }),
+			 0);
+	r = check(g);
+	assert_int_equal(blkalign_report_findings(r), 0);
+}
+
 /* --- mixed logical block sizes --- */
 
 static void test_mixed_members(void **state)
@@ -590,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_superblock_and_kernel),
 		cmocka_unit_test(test_chunk_below_block),
 		cmocka_unit_test(test_spare_is_not_judged),
+		cmocka_unit_test(test_zones_are_no_difference),
 		cmocka_unit_test(test_mixed_members),
 		cmocka_unit_test(test_mixed_group),
 		cmocka_unit_test(test_mixed_free),
