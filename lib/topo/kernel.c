@@ -121,13 +121,25 @@ void topo_kernel_init(const struct topo_version *version, uint32_t page_bytes, s
 		ret->has[table[row].behaviour] = has_behaviour(version, row);
 }
 
-int topo_kernel_parse(const char *release, uint32_t page_bytes, struct topo_kernel *ret)
+/* "X.Y.0-N": N counts the distribution's builds, which follow the stable series without saying how far. */
+static bool patch_level_hidden(const char *text)
 {
+	const char *dash = strchr(text, '-');
+
+	return dash && dash - text >= 2 && dash[-1] == '0' && dash[-2] == '.' && is_digit(dash[1]);
+}
+
+int topo_kernel_parse(const char *text, uint32_t page_bytes, struct topo_kernel *ret)
+{
+	static const char debian[] = " Debian ";
 	struct topo_version version;
-	int r = topo_version_parse(release, &version);
+	const char *told = strstr(text, debian);
+	int r = topo_version_parse(told ? told + strlen(debian) : text, &version);
 
 	if (r < 0)
 		return r;
+	if (!told && version.part[2] == 0 && patch_level_hidden(text))
+		version.part[2] = UINT32_MAX;
 	topo_kernel_init(&version, page_bytes, ret);
 	return 0;
 }

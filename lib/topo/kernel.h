@@ -57,7 +57,11 @@ struct topo_kernel {
 	bool has[TOPO_BEHAVIOURS];
 };
 
-/** The behaviours of release `release` (uname -r). Returns 0 or -EINVAL. `page_bytes` 0 means 4096. */
+/**
+ * The behaviours of the kernel that names itself `text`: uname -r, better with uname -v behind it, because distributions whose release reads
+ * "6.1.0-57-amd64" tell there (Debian) or nowhere that it is 6.1.192; without it the last of that stable series is assumed. Returns 0 or -EINVAL.
+ * `page_bytes` 0 means 4096.
+ */
 int topo_kernel_parse(const char *release, uint32_t page_bytes, struct topo_kernel *ret);
 /** The same for a parsed version. */
 void topo_kernel_init(const struct topo_version *version, uint32_t page_bytes, struct topo_kernel *ret);

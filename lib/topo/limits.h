@@ -150,7 +150,8 @@ struct topo_md {
 };
 /**
  * drivers/md/raid0.c, raid1.c, raid10.c, raid5.c, md-linear.c: NAME_run and NAME_set_limits; md.c: mddev_stack_rdev_limits.
- * Members are stacked in the order given: that of their slots.
+ * Members are stacked in the order given. The kernel's is that of its list, which begins with the member that was added last: slots backwards after
+ * mdadm --create, not told by sysfs later. It matters only where hints do not fit each other, or their lcm not into 32 bits.
  */
 int topo_md_limits(const struct topo_kernel *kernel, const struct topo_md *md, struct topo_limits *ret);
 /** Members' worth of data in a stripe, at least 1: raid10 counts near copies only, as the kernel does. */

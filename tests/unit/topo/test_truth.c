@@ -31,8 +31,18 @@ static void test_stable_series(void **state)
 	static const struct {
 		const char *release;
 		bool has;
-	} cases[] = { { "6.1.177", false }, { "6.1.178", true }, { "6.2.0", false }, { "6.12.96", false },
-		      { "6.12.97", true },  { "7.0.9", false },	 { "7.1", true } };
+	} cases[] = { { "6.1.177", false },
+		      { "6.1.178", true },
+		      { "6.2.0", false },
+		      { "6.12.96", false },
+		      { "6.12.97", true },
+		      { "7.0.9", false },
+		      { "7.1", true },
+		      { "6.1.0-57-amd64", true },
+		      { "6.1.0-rc1", false },
+		      { "6.1.0", false },
+		      { "6.1.0-57-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.192-3 (2026-01-01)", true },
+		      { "6.1.0-9-amd64 #1 SMP PREEMPT_DYNAMIC Debian 6.1.27-1 (2023-05-08)", false } };
 	struct topo_kernel kernel;
 
 	(void)state;
