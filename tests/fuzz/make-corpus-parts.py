@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the seeds of mbr, gpt, luks and bcache from golden/parts/: small devices with the same structures closer together."""
+"""Makes the seeds of mbr, gpt, table, luks and bcache from golden/parts/: small devices with the same structures closer together."""
 import pathlib, struct, zlib
 
 tests = pathlib.Path(__file__).resolve().parent.parent
@@ -53,6 +53,11 @@ for name in "gpt-512", "gpt-hybrid":
 
     write("gpt", name, data[0] + head(1, 7, 2) + entries + bytes(3 * 512) + entries + head(7, 1, 6))
 write("gpt", "gpt-4096", flat("gpt-4096", 0, 4096 + 512))
+
+# table: the same devices, and one of 64 KiB with a FAT that only 2048-byte blocks find (entries 16 + 16)
+for codec, name in ("mbr", "chain"), ("gpt", "gpt-512"), ("gpt", "gpt-hybrid"):
+    write("table", name, (tests / "fuzz/corpus" / codec / name).read_bytes())
+write("table", "fat-2048", (record(entry(0x0c, 16, 16)).ljust(32768, b"\0") + flat("mbr-2048", 32768, 32768 + 512)).ljust(65536, b"\0"))
 
 # luks: both copies of a 16 KiB header
 write("luks", "luks1", flat("luks1", 0, 1024))
