@@ -39,11 +39,17 @@ static int file_system(struct dev *dev, struct signature *ret)
 
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
-		if (results[i].outcome == 0) {
-			*ret = (struct signature){ .type = results[i].geom.type, .sector_bytes = results[i].geom.sector_bytes };
-			return 0;
-		}
+	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+		const struct fsgeom *g = &results[i].geom;
+		bool counts_device_blocks = formats[i] == &fat_format || formats[i] == &ntfs_format;
+
+		if (results[i].outcome != 0)
+			continue;
+		*ret = (struct signature){ .type = g->type,
+					   .size_bytes = g->size_bytes,
+					   .device_block_bytes = counts_device_blocks ? g->sector_bytes : BLKALIGN_UNKNOWN };
+		return 0;
+	}
 	return BLKALIGN_NOT_THIS;
 }
 
@@ -61,6 +67,6 @@ int signature_at(struct dev *dev, uint64_t offset_bytes, struct signature *ret)
 	type = container(slice);
 	if (!type)
 		return file_system(slice, ret);
-	*ret = (struct signature){ .type = type, .sector_bytes = BLKALIGN_UNKNOWN };
+	*ret = (struct signature){ .type = type, .size_bytes = BLKALIGN_UNKNOWN, .device_block_bytes = BLKALIGN_UNKNOWN };
 	return 0;
 }

@@ -6,8 +6,9 @@
 #include "dev/dev.h"
 
 struct signature {
-	const char *type;      /* as libblkid names it: "ext4", "LVM2_member". Static. */
-	uint64_t sector_bytes; /* smallest unit that a file system says it writes; BLKALIGN_UNKNOWN when it does not say */
+	const char *type;	     /* as libblkid names it: "ext4", "LVM2_member". Static. */
+	uint64_t size_bytes;	     /* that a file system believes it has; BLKALIGN_UNKNOWN when it does not say */
+	uint64_t device_block_bytes; /* logical block that FAT and NTFS were made for; BLKALIGN_UNKNOWN for others */
 };
 
 /** What begins at byte `offset_bytes` of `dev`: 0, BLKALIGN_NOT_THIS (also when it cannot be read or lies outside), or -ENOMEM. */

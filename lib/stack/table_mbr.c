@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * In which unit an MBR counts. It does not say, so the unit is the device's own unless there is proof of another: superblocks where the
- * partitions begin in that unit and none where they begin in the device's own; extended boot records
+ * partitions begin in that unit and none where they begin in the device's own, with something else that agrees; extended boot records
  * likewise; or entries that do not fit the device in its own unit and end at its very end in the other.
  */
 #include <inttypes.h>
@@ -21,8 +21,7 @@ struct view {
 	bool inside;	    /* at least one begins on it */
 	uint64_t end_bytes; /* of the last partition */
 	unsigned known;	    /* partitions that begin with something known, and the first of them: */
-	uint32_t known_number;
-	uint64_t known_bytes;
+	struct mbr_partition first_known;
 	struct signature signature;
 };
 
@@ -34,8 +33,7 @@ static int look_at(struct dev *dev, const struct mbr_partition *p, struct view *
 	int r = signature_at(dev, p->start_bytes, &s);
 
 	if (r == 0 && !v->known++) {
-		v->known_number = p->number;
-		v->known_bytes = p->start_bytes;
+		v->first_known = *p;
 		v->signature = s;
 	}
 	return r < 0 ? r : 0;
@@ -62,13 +60,28 @@ static int look(struct dev *dev, struct view *v)
 
 static bool ends_at_end(const struct view *v, uint64_t device_bytes) { return v->fits && device_bytes - v->end_bytes < AT_END_BYTES; }
 
+/* The file system is as large as its partition in this unit, and larger than that would be in the device's own. */
+static bool size_agrees(const struct view *other, const struct view *nominal)
+{
+	uint64_t length = other->first_known.length_bytes, own_length = length / other->mbr.unit_bytes * nominal->mbr.unit_bytes;
+	uint64_t size = other->signature.size_bytes;
+
+	return size != BLKALIGN_UNKNOWN && size <= length && size > own_length;
+}
+
+static bool block_agrees(const struct view *other) { return other->signature.device_block_bytes == other->mbr.unit_bytes; }
+
+/* One superblock alone may be left over from an earlier partition that began there: something else has to agree. */
 static bool proves(const struct view *other, const struct view *nominal, uint64_t device_bytes)
 {
 	bool chain_found = other->mbr.chain == MBR_CHAIN_OK && nominal->mbr.chain > MBR_CHAIN_OK;
+	bool at_end = ends_at_end(other, device_bytes);
 
 	if (!other->fits || other->mbr.chain > MBR_CHAIN_OK || nominal->known)
 		return false;
-	return other->known || chain_found || (!nominal->fits && ends_at_end(other, device_bytes));
+	if (!other->known)
+		return chain_found || (!nominal->fits && at_end);
+	return chain_found || !nominal->fits || at_end || other->known > 1 || block_agrees(other) || size_agrees(other, nominal);
 }
 
 static void say_proof(struct table *t, const struct view *other, const struct view *nominal, uint64_t device_bytes)
@@ -79,9 +92,12 @@ static void say_proof(struct table *t, const struct view *other, const struct vi
 		table_say(t,
 			  "in blocks of %u bytes partition %u starts with %s at byte %" PRIu64
 			  ", in blocks of %u bytes no partition starts with anything known",
-			  unit, other->known_number, other->signature.type, other->known_bytes, own);
-		if (other->signature.sector_bytes == unit)
+			  unit, other->first_known.number, other->signature.type, other->first_known.start_bytes, own);
+		if (block_agrees(other))
 			table_say(t, "that %s counts in sectors of %u bytes", other->signature.type, unit);
+		if (size_agrees(other, nominal))
+			table_say(t, "that %s is %" PRIu64 " bytes long, which fits the partition only in blocks of %u bytes",
+				  other->signature.type, other->signature.size_bytes, unit);
 	}
 	if (nominal->mbr.chain > MBR_CHAIN_OK && other->mbr.chain == MBR_CHAIN_OK)
 		table_say(t, "the extended boot records are found in blocks of %u bytes and not in blocks of %u", unit, own);

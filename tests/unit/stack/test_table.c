@@ -226,6 +226,38 @@ static void test_no_proof_no_unit(void **state)
 	expect_note(graph2, "far.img", "but the device ends at byte 67108864");
 }
 
+/* The golden FAT's boot sector with sectors of 512 bytes and a size of `sectors`, at `offset`. */
+static void put_fat(struct image *image, uint64_t offset, uint32_t sectors)
+{
+	_cleanup_image_ struct image fat;
+	uint8_t sector[512];
+
+	image_golden(&fat, "boot-fat");
+	image_get(&fat, 0, sector, sizeof(sector));
+	for (unsigned i = 0; i < 4; i++)
+		sector[32 + i] = (uint8_t)(sectors >> 8 * i);
+	image_put(image, offset, sector, sizeof(sector));
+}
+
+/* What an earlier partition at 2 MiB left behind does not make the new one at 1 MiB a table in 1024-byte blocks; a file system of just its size does. */
+static void test_leftover_superblock_is_no_proof(void **state)
+{
+	static const uint32_t rows[][3] = { { 2048, 40960, 0x0c } };
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
+
+	(void)state;
+	image_new(&image, "leftover", SIZE_64M);
+	put_mbr(&image, 0, rows, 1);
+	put_fat(&image, 2048 * 1024, 126976);
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "leftover.img", BLKALIGN_ATTR_TABLE_STATE, "ok");
+	put_fat(&image, 2048 * 1024, 40960 * 2);
+	graph2 = graph_of_image(&image, 512);
+	expect_str(graph2, "leftover.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
+	expect_note(graph2, "leftover.img", "fits the partition only in blocks of 1024 bytes");
+}
+
 static void test_overlap_and_empty(void **state)
 {
 	static const uint32_t rows[][3] = { { 2048, 4096, 0x83 }, { 4096, 4096, 0x83 }, { 9000, 0, 0x83 }, { 200000, 10, 0x83 } };
@@ -587,6 +619,7 @@ int main(void)
 		cmocka_unit_test(test_proof_by_the_end),
 		cmocka_unit_test(test_proof_by_the_chain),
 		cmocka_unit_test(test_no_proof_no_unit),
+		cmocka_unit_test(test_leftover_superblock_is_no_proof),
 		cmocka_unit_test(test_overlap_and_empty),
 		cmocka_unit_test(test_boot_sector_is_no_table),
 		cmocka_unit_test(test_lost_last_sector),
