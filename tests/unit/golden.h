@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/** Golden images: tests/golden/CASE.tar.xz, unpacked to a folder of their own for the time of a test. */
+/** Golden images of LVM: tests/golden/lvm/CASE.tar.xz, unpacked to a folder of their own for the time of a test. */
 #ifndef UNIT_GOLDEN_H
 #define UNIT_GOLDEN_H
 
@@ -35,7 +35,7 @@ static inline void golden_open(struct golden *g, const char *name)
 
 	*g = (struct golden){ .folder = "/tmp/blkalign-golden-XXXXXX" };
 	assert_non_null(mkdtemp(g->folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/%s.tar.xz' -C '%s'", golden_root(), name, g->folder);
+	snprintf(command, sizeof(command), "tar -xJf '%s/golden/lvm/%s.tar.xz' -C '%s'", golden_root(), name, g->folder);
 	assert_int_equal(system(command), 0);
 	snprintf(g->path, sizeof(g->path), "%s/%s", g->folder, name);
 	snprintf(command, sizeof(command), "%s/case.txt", g->path);

@@ -114,8 +114,10 @@ static inline char *image_edit(const char *text, const char *after, const char *
 	size_t room = strlen(text) + strlen(replace) + 1;
 	char *ret = malloc(room);
 
-	if (!at)
-		fail_msg("\"%s\" is not in the text", from ? find : after);
+	if (!at) {
+		fail_msg("\"%s\" is not in the text", find);
+		abort();
+	}
 	snprintf(ret, room, "%.*s%s%s", (int)(at - text), text, replace, at + strlen(find));
 	return ret;
 }
