@@ -245,6 +245,25 @@ static void test_contradiction(void **state)
 	close(fd);
 }
 
+/* The largest sparse file there can be. */
+static void test_huge(void **state)
+{
+	int fd = fs_image_new("minix");
+	struct dev *file, *mapped = NULL;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *map = NULL;
+
+	(void)state;
+	assert_int_equal(ftruncate(fd, INT64_MAX), 0);
+	graph = graph_of_fd(fd);
+	assert_non_null(blkalign_graph_find(graph, "minix:disk"));
+	file = fs_image_dev(fd);
+	assert_int_equal(dev_open_fault(file, UINT64_MAX, 0, -EIO, &mapped), 0);
+	map = graph_of_dev(mapped);
+	assert_non_null(blkalign_graph_find(map, "minix:disk"));
+	dev_close(file);
+	close(fd);
+}
+
 static void test_empty(void **state)
 {
 	int fd = memfd_create("empty", MFD_CLOEXEC);
@@ -270,7 +289,7 @@ int main(void)
 		cmocka_unit_test(test_rows),	cmocka_unit_test(test_sizes),	   cmocka_unit_test(test_leftover),
 		cmocka_unit_test(test_damaged), cmocka_unit_test(test_unreadable), cmocka_unit_test(test_copy_used),
 		cmocka_unit_test(test_blkid),	cmocka_unit_test(test_blkid_tail), cmocka_unit_test(test_contradiction),
-		cmocka_unit_test(test_empty),
+		cmocka_unit_test(test_huge),	cmocka_unit_test(test_empty),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
