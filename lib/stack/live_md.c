@@ -4,6 +4,7 @@
 
 #include "raid/raid.h"
 #include "stack/live.h"
+#include "stack/md.h"
 
 static const struct live_attr md_attrs[] = {
 	{ BLKALIGN_ATTR_MD_LEVEL, "md/level", LIVE_STR, 1 },
@@ -158,74 +159,20 @@ static int geometry(const struct live_dev *md, const struct members *members, st
 	return raid_geometry_init(ret, &shape, NULL);
 }
 
-static const struct member *by_slot(const struct members *members, uint32_t slot)
+/* `g` is NULL when the geometry is not known. */
+static int connect_members(struct live *live, const struct live_dev *md, const struct members *members, const struct raid_geometry *g)
 {
-	for (size_t i = 0; i < members->count; i++)
-		if (members->data[i].slot == slot && members->data[i].takes_part)
-			return &members->data[i];
-	return NULL;
-}
-
-static int connect(struct live *live, const struct blkalign_edge *edge)
-{
-	int r = graph_connect(live->graph, edge);
-
-	return r == -ELOOP ? 0 : r;
-}
-
-static uint64_t data_byte(const struct member *m, uint64_t device_bytes)
-{
-	uint64_t at;
-
-	return m->offset_bytes != BLKALIGN_UNKNOWN && u64_add(m->offset_bytes, device_bytes, &at) ? at : BLKALIGN_UNKNOWN;
-}
-
-/* linear and raid0: a segment for each zone. */
-static int connect_zones(struct live *live, const struct live_dev *md, const struct members *members, const struct raid_geometry *g)
-{
-	int r = 0;
-
-	for (uint32_t z = 0; z < g->zones_count; z++)
-		for (uint32_t i = 0; r == 0 && i < g->zones[z].members; i++) {
-			const struct member *m = by_slot(members, g->zone_slots[g->zones[z].first + i]);
-
-			if (!m)
-				continue;
-			r = connect(live, &(struct blkalign_edge){ .upper = md->node,
-								   .lower = m->node,
-								   .upper_offset_bytes = g->zones[z].start_bytes,
-								   .lower_offset_bytes = data_byte(m, g->zones[z].device_start_bytes),
-								   .length_bytes = g->zones[z].length_bytes,
-								   .chunk_bytes = g->zones[z].members > 1 ? g->chunk_bytes : 0,
-								   .stripes = g->zones[z].members,
-								   .segment = z,
-								   .slot = m->slot,
-								   .state = m->state });
-		}
-	return r;
-}
-
-static int connect_all(struct live *live, const struct live_dev *md, const struct members *members, const struct raid_geometry *g)
-{
-	uint32_t stripes = g ? raid_data_members(g) : 1;
+	VEC(struct md_link) links = { 0 };
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < members->count; i++) {
 		const struct member *m = &members->data[i];
-		bool zoned = g && g->zones_count;
 
-		if (zoned && m->takes_part)
-			continue;
-		r = connect(live, &(struct blkalign_edge){ .upper = md->node,
-							   .lower = m->node,
-							   .upper_offset_bytes = g ? 0 : BLKALIGN_UNKNOWN,
-							   .lower_offset_bytes = m->offset_bytes,
-							   .length_bytes = g ? raid_array_bytes(g) : BLKALIGN_UNKNOWN,
-							   .chunk_bytes = stripes > 1 ? g->chunk_bytes : 0,
-							   .stripes = stripes,
-							   .slot = m->slot,
-							   .state = m->state });
+		r = vec_push(&links, ((struct md_link){ m->node, m->offset_bytes, m->slot, m->state, m->takes_part }));
 	}
+	if (r == 0)
+		r = md_connect(live->graph, md->node, links.data, links.count, g);
+	vec_done(&links);
 	return r;
 }
 
@@ -250,10 +197,8 @@ static int map(struct live *live, const struct live_dev *md, const struct member
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		return connect_all(live, md, members, NULL);
-	r = connect_zones(live, md, members, &g);
-	if (r == 0)
-		r = connect_all(live, md, members, &g);
+		return connect_members(live, md, members, NULL);
+	r = connect_members(live, md, members, &g);
 	return r == 0 ? set_geometry(md, &g) : r;
 }
 

@@ -122,7 +122,10 @@ struct md_link {
 	const char *state;
 	bool takes_part; /* its data area belongs to the map */
 };
-/** Edges from `upper` to all `links`; a segment per zone for linear and raid0. `g` is NULL when the geometry is not known. */
+/**
+ * Edges from `upper` to all `links`; a segment per zone for linear and raid0. `g` is NULL when the geometry is not known. An edge that would close a circle
+ * becomes a remark.
+ */
 int md_connect(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *links, size_t count,
 	       const struct raid_geometry *g);
 

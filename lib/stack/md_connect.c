@@ -24,6 +24,16 @@ static uint64_t zone_length(const struct raid_geometry *g, const struct raid_zon
 	return zone->length_bytes < left ? zone->length_bytes : left;
 }
 
+/* A hostile dump of a host can hold devices that lie on each other. */
+static int connect(struct blkalign_graph *graph, const struct blkalign_edge *edge)
+{
+	int r = graph_connect(graph, edge);
+
+	return r != -ELOOP ? r
+			   : graph_remark(graph, "%s: its place on %s is left out: devices lie on each other in a circle or too deep",
+					  blkalign_node_name(edge->upper), blkalign_node_name(edge->lower));
+}
+
 static int connect_zone(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *links, size_t count,
 			const struct raid_geometry *g, uint32_t number)
 {
@@ -35,18 +45,18 @@ static int connect_zone(struct blkalign_graph *graph, const struct blkalign_node
 
 		if (!link)
 			continue;
-		r = graph_connect(graph, &(struct blkalign_edge){
-						 .upper = upper,
-						 .lower = link->lower,
-						 .upper_offset_bytes = zone->start_bytes,
-						 .lower_offset_bytes = on_device(link, zone->device_start_bytes),
-						 .length_bytes = zone_length(g, zone),
-						 .chunk_bytes = zone->members > 1 ? g->chunk_bytes : 0,
-						 .stripes = zone->members,
-						 .segment = number,
-						 .slot = link->slot,
-						 .state = link->state,
-					 });
+		r = connect(graph, &(struct blkalign_edge){
+					   .upper = upper,
+					   .lower = link->lower,
+					   .upper_offset_bytes = zone->start_bytes,
+					   .lower_offset_bytes = on_device(link, zone->device_start_bytes),
+					   .length_bytes = zone_length(g, zone),
+					   .chunk_bytes = zone->members > 1 ? g->chunk_bytes : 0,
+					   .stripes = zone->members,
+					   .segment = number,
+					   .slot = link->slot,
+					   .state = link->state,
+				   });
 	}
 	return r;
 }
@@ -60,17 +70,17 @@ static int connect_whole(struct blkalign_graph *graph, const struct blkalign_nod
 {
 	uint32_t stripes = g ? raid_data_members(g) : 1;
 
-	return graph_connect(graph, &(struct blkalign_edge){
-					    .upper = upper,
-					    .lower = link->lower,
-					    .upper_offset_bytes = g ? 0 : BLKALIGN_UNKNOWN,
-					    .lower_offset_bytes = link->data_offset_bytes,
-					    .length_bytes = g ? raid_array_bytes(g) : BLKALIGN_UNKNOWN,
-					    .chunk_bytes = stripes > 1 ? g->chunk_bytes : 0,
-					    .stripes = stripes,
-					    .slot = link->slot,
-					    .state = link->state,
-				    });
+	return connect(graph, &(struct blkalign_edge){
+				      .upper = upper,
+				      .lower = link->lower,
+				      .upper_offset_bytes = g ? 0 : BLKALIGN_UNKNOWN,
+				      .lower_offset_bytes = link->data_offset_bytes,
+				      .length_bytes = g ? raid_array_bytes(g) : BLKALIGN_UNKNOWN,
+				      .chunk_bytes = stripes > 1 ? g->chunk_bytes : 0,
+				      .stripes = stripes,
+				      .slot = link->slot,
+				      .state = link->state,
+			      });
 }
 
 int md_connect(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *links, size_t count,
