@@ -117,6 +117,16 @@ static int settle_disks(struct stack *stack, struct collected *c)
 
 /* --- the layer --- */
 
+/* A data area that covers its superblock makes the array look like a member of itself. */
+static bool is_own_superblock(const struct md_member *m)
+{
+	const char *uuid = blkalign_node_kind(m->host) == BLKALIGN_KIND_MD ? blkalign_node_str(m->host, BLKALIGN_ATTR_MD_UUID) : NULL;
+	char text[36];
+
+	md_uuid_text(m->array_uuid, text);
+	return uuid && !strcmp(uuid, text);
+}
+
 static int probe(struct stack *stack, struct blkalign_node *host, struct dev *dev)
 {
 	_cleanup_md_member_ struct md_member *m = NULL;
@@ -126,6 +136,9 @@ static int probe(struct stack *stack, struct blkalign_node *host, struct dev *de
 
 	if (r != 0)
 		return r;
+	if (is_own_superblock(m))
+		return graph_remark(stack_graph(stack), "%s: shows the md superblock of its own members: their data area covers it",
+				    blkalign_node_name(host));
 	m->order = c->members.count;
 	m->maybe_partition = m->maybe_partition && blkalign_node_kind(host) != BLKALIGN_KIND_PARTITION && covered_by_partition(m);
 	go_on = m->maybe_partition;

@@ -173,7 +173,7 @@ static int connect_members(struct live *live, const struct live_dev *md, const s
 	if (r == 0)
 		r = md_connect(live->graph, md->node, links.data, links.count, g);
 	vec_done(&links);
-	return r;
+	return r == -ELOOP ? 0 : r; /* told; the host is shown all the same */
 }
 
 static int set_geometry(const struct live_dev *md, const struct raid_geometry *g)

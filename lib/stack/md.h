@@ -108,6 +108,9 @@ int md_array_add(struct stack *stack, struct md_array *array);
 /** "md0", "md/data", ...: the name an administrator expects. `ret` holds 64 bytes. */
 void md_array_name(const struct md_member *freshest, char ret[64]);
 
+/** As mdadm and mdadm.conf write it: four groups of four bytes. */
+void md_uuid_text(const uint8_t uuid[16], char ret[36]);
+
 /** Attributes of `node` from the superblocks; what the node knows already (from sysfs) stays. `g` may be NULL. */
 int md_array_annotate(struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g);
 /** Remarks about members that are missing, stale, doubled, and about what cannot be read. `why_unreadable` may be NULL. */
@@ -123,8 +126,8 @@ struct md_link {
 	bool takes_part; /* its data area belongs to the map */
 };
 /**
- * Edges from `upper` to all `links`; a segment per zone for linear and raid0. `g` is NULL when the geometry is not known. An edge that would close a circle
- * becomes a remark.
+ * Edges from `upper` to all `links`; a segment per zone for linear and raid0. `g` is NULL when the geometry is not known. -ELOOP when an edge would close a circle
+ * or make the graph too deep: it is left out and told, the others are there.
  */
 int md_connect(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct md_link *links, size_t count,
 	       const struct raid_geometry *g);

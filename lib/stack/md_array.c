@@ -110,16 +110,21 @@ static int open_unless_reshaping(const struct md_array *a, const char *name, str
 	return r < 0 ? r : open_array(a, name, &g, ret_dev);
 }
 
-static int add_new(struct stack *stack, const struct md_array *a, const struct raid_geometry *g, struct blkalign_node **ret_node)
+static int add_new(struct stack *stack, const struct md_array *a, struct blkalign_node **ret_node)
 {
-	struct dev *dev = NULL;
 	char name[64];
-	int r = 0;
 
 	md_array_name(a->freshest, name);
-	if (g)
-		r = open_unless_reshaping(a, name, &dev);
-	return r < 0 ? r : stack_add(stack, BLKALIGN_KIND_MD, name, dev, ret_node);
+	return graph_add(stack_graph(stack), BLKALIGN_KIND_MD, name, ret_node);
+}
+
+/* After the edges: what could not be placed in the graph is not looked into, so that hostile nesting ends. */
+static int make_readable(struct stack *stack, struct blkalign_node *node, const struct md_array *a)
+{
+	struct dev *dev = NULL;
+	int r = open_unless_reshaping(a, blkalign_node_name(node), &dev);
+
+	return r < 0 || !dev ? r : stack_set_dev(stack, node, dev);
 }
 
 int md_array_add(struct stack *stack, struct md_array *a)
@@ -127,18 +132,23 @@ int md_array_add(struct stack *stack, struct md_array *a)
 	_cleanup_raid_geometry_ struct raid_geometry geometry = { 0 };
 	struct blkalign_error err = { 0 };
 	struct blkalign_node *node = running(stack, a);
-	bool live = node != NULL;
+	bool live = node != NULL, placed;
 	int r = md_array_geometry(a, &geometry, &err);
 	const struct raid_geometry *g = r == 0 ? &geometry : NULL;
 
 	if (r == -ENOMEM)
 		return r;
-	r = live ? 0 : add_new(stack, a, g, &node);
+	r = live ? 0 : add_new(stack, a, &node);
 	if (r >= 0)
 		r = connect_members(stack, node, a, g);
+	placed = r != -ELOOP;
+	if (!placed)
+		r = 0; /* told by md_connect() */
 	if (r >= 0 && g && !live)
 		r = set_size(node, a, g);
 	if (r >= 0)
 		r = md_array_annotate(node, a, g);
+	if (r >= 0 && g && !live && placed)
+		r = make_readable(stack, node, a);
 	return r < 0 ? r : md_array_say(stack, node, a, live ? NULL : g, g || live ? NULL : err.message);
 }

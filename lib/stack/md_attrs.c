@@ -86,15 +86,18 @@ static int set_extras(struct blkalign_node *node, const struct md_array *a)
 	return text.length ? set_str(node, BLKALIGN_ATTR_MD_EXTRAS, strbuf_text(&text)) : 0;
 }
 
+void md_uuid_text(const uint8_t u[16], char ret[36])
+{
+	snprintf(ret, 36, "%02x%02x%02x%02x:%02x%02x%02x%02x:%02x%02x%02x%02x:%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5], u[6],
+		 u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+}
+
 static int set_identity(struct blkalign_node *node, const struct md_member *f)
 {
-	const uint8_t *u = f->array_uuid;
-	char uuid[40];
+	char uuid[36];
 	int r;
 
-	/* As mdadm and mdadm.conf write it. */
-	snprintf(uuid, sizeof(uuid), "%02x%02x%02x%02x:%02x%02x%02x%02x:%02x%02x%02x%02x:%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4],
-		 u[5], u[6], u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
+	md_uuid_text(f->array_uuid, uuid);
 	r = set_str(node, BLKALIGN_ATTR_MD_UUID, uuid);
 	if (r >= 0 && f->name[0])
 		r = set_str(node, BLKALIGN_ATTR_MD_NAME, f->name);

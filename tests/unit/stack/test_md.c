@@ -29,6 +29,7 @@ struct v1 {
 	uint64_t created, events, component_sectors512, recovery_sectors512, data_offset_sectors512;
 	uint32_t level, raid_disks, features, dev_number, chunk_sectors512, layout, logical_block;
 	uint16_t roles[4];
+	uint8_t uuid; /* each of its bytes */
 };
 
 static struct v1 mirror(uint32_t dev_number, uint64_t events)
@@ -43,6 +44,7 @@ static struct v1 mirror(uint32_t dev_number, uint64_t events)
 		.raid_disks = 2,
 		.dev_number = dev_number,
 		.roles = { 0, 1, 0xffff, 0xffff },
+		.uuid = 0xab,
 	};
 }
 
@@ -54,7 +56,7 @@ static void write_v1(uint8_t *disk, const struct v1 *v)
 	put(sb, 4, 0xa92b4efc);
 	put(sb + 4, 4, 1);
 	put(sb + 8, 4, v->features);
-	memset(sb + 16, 0xab, 16);
+	memset(sb + 16, v->uuid, 16);
 	memcpy(sb + 32, v->name, strlen(v->name));
 	put(sb + 64, 8, v->created);
 	put(sb + 72, 4, v->level);
@@ -437,7 +439,7 @@ static void test_array_on_array(void **state)
 	(void)state;
 	inner.raid_disks = 1;
 	write_v1(disks[0], &inner);
-	outer.created = 2000;
+	outer.uuid = 0xcd;
 	outer.name = "host:outer";
 	outer.component_sectors512 = 1024;
 	write_v1(disks[0] + OFFSET, &outer);
@@ -447,6 +449,39 @@ static void test_array_on_array(void **state)
 	edge_is("md/outer", "md/data", 0, "in_sync");
 	edge_is("md/outer", "d1", 1, "in_sync");
 	assert_int_equal(blkalign_graph_remarks(graph), 0);
+}
+
+/* The data area begins at byte 0 and covers the superblock: the array would be a member of itself, without end. */
+static void test_array_that_shows_its_superblock(void **state)
+{
+	struct v1 a = mirror(0, 10);
+
+	(void)state;
+	a.raid_disks = 1;
+	a.data_offset_sectors512 = 0;
+	write_v1(disks[0], &a);
+	run_disks(1);
+	assert_int_equal(blkalign_graph_size(graph), 2);
+	remark_is("md/data: shows the md superblock of its own members");
+	remark_is("its data area goes beyond the end of the device or over the superblock");
+}
+
+/* As deep as the graph goes, then told and left alone: 100 arrays, each in the data area of the one before. */
+static void test_nested_too_deep(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 100; i++) {
+		struct v1 a = mirror(0, 10);
+
+		a.raid_disks = 1;
+		a.uuid = (uint8_t)i;
+		a.data_offset_sectors512 = 16;
+		a.component_sectors512 = (DISK - 8192 * (i + 1)) / 512;
+		write_v1(disks[0] + 8192 * (size_t)i, &a);
+	}
+	run_disks(1);
+	assert_true(blkalign_graph_size(graph) >= 64 && blkalign_graph_size(graph) <= 66);
+	remark_is("in a circle or too deep");
 }
 
 /* --- facts --- */
@@ -558,6 +593,8 @@ int main(void)
 		T(test_superblock_of_the_whole_disk),
 		T(test_table_inside_the_array),
 		T(test_array_on_array),
+		T(test_array_that_shows_its_superblock),
+		T(test_nested_too_deep),
 		T(test_stored_logical_block),
 		T(test_vendor_bit),
 		T(test_names),
