@@ -112,7 +112,7 @@ static const char *what_starts(struct check *c, const struct blame *b)
 	case BLKALIGN_KIND_CONTENT:
 		break;
 	}
-	return report_text(c->report, "%s is", name);
+	return report_text(c->report, "%s starts", name);
 }
 
 static const char *hint_words(struct check *c, const struct blame *b)

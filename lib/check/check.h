@@ -33,8 +33,12 @@ enum exempt {
 	EXEMPT_PHANTOM,	   /**< seen through the wrong device */
 };
 
+/** A node with more ways down is not walked: an honest one has some hundreds. */
+#define PATHS_MAX 250000U
+
 struct facts {
 	uint64_t logical_bytes; /**< of this device as the next assembly would have it; 0 when not known */
+	uint32_t paths;		/**< ways down from here, counted up to PATHS_MAX */
 	const char *name;	/**< safe for a terminal; made on first use by check_name() */
 	struct grain grains[BOUNDARIES];
 	const char *physical_source; /**< where the physical block comes from: "sysfs", "assumed", ... */
@@ -45,6 +49,7 @@ struct facts {
 	enum hint_shape hint;
 	bool hint_dropped;    /**< the kernel threw it away */
 	bool hint_inherited;  /**< a device below has the same trouble and answers for it */
+	bool bogus_below;     /**< some device below has a bogus hint */
 	bool read_ahead_told; /**< read-ahead of this device or one below was reported */
 	bool hint_obeyed;     /**< something on disk was placed by it */
 	bool hint_harms;      /**< ... across physical blocks */

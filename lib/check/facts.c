@@ -181,6 +181,15 @@ static void collect_logical(const struct check *c, const struct blkalign_node *n
 	}
 }
 
+static void collect_paths(const struct check *c, const struct blkalign_node *n, struct facts *f)
+{
+	uint64_t paths = 0;
+
+	for (size_t i = 0; i < blkalign_node_edges(n) && paths < PATHS_MAX; i++)
+		paths += 1 + facts_of(c, blkalign_node_edge(n, i)->lower)->paths;
+	f->paths = paths < PATHS_MAX ? (uint32_t)paths : PATHS_MAX;
+}
+
 /* --- hints of stacked devices --- */
 
 static bool bogus_below(const struct check *c, const struct blkalign_node *n)
@@ -188,7 +197,7 @@ static bool bogus_below(const struct check *c, const struct blkalign_node *n)
 	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
 		const struct facts *f = facts_of(c, blkalign_node_edge(n, i)->lower);
 
-		if (hint_is_bogus(f->hint) && !f->hint_dropped)
+		if (f->bogus_below || (hint_is_bogus(f->hint) && !f->hint_dropped))
 			return true;
 	}
 	return false;
@@ -210,6 +219,7 @@ static void collect_stacked_hint(const struct check *c, const struct blkalign_no
 	uint64_t optimal = blkalign_node_u64(n, BLKALIGN_ATTR_OPTIMAL_IO);
 	struct hint_facts h = { .optimal_bytes = optimal, .minimum_bytes = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO) };
 
+	f->bogus_below = bogus_below(c, n);
 	if (!is_set(optimal))
 		return;
 	f->optimal_bytes = optimal;
@@ -217,7 +227,7 @@ static void collect_stacked_hint(const struct check *c, const struct blkalign_no
 		f->hint = fits_geometry(n, f, optimal) ? HINT_NONE : HINT_POISONED;
 	else if (hint_is_bogus(hint_classify(&h)))
 		f->hint = hint_classify(&h);
-	f->hint_inherited = f->hint != HINT_POISONED && hint_is_bogus(f->hint) && bogus_below(c, n);
+	f->hint_inherited = f->hint != HINT_POISONED && hint_is_bogus(f->hint) && f->bogus_below;
 }
 
 static void collect_node(const struct check *c, const struct blkalign_node *n, struct facts *f)
@@ -236,6 +246,7 @@ static void collect_node(const struct check *c, const struct blkalign_node *n, s
 		collect_reported_geometry(n, f);
 	}
 	collect_logical(c, n, f);
+	collect_paths(c, n, f);
 	if (kind == BLKALIGN_KIND_PARTITION)
 		f->exempt = exempt_partition(n);
 }

@@ -224,7 +224,7 @@ static void judge_byte(struct walk *w, uint64_t offset_bytes)
 	size_t count = 0;
 	int r;
 
-	if (w->c->places > WALK_PLACES_MAX) {
+	if (w->c->places > WALK_PLACES_MAX || facts_of(w->c, w->node)->paths >= PATHS_MAX) {
 		w->tally.unknown = true;
 		return;
 	}

@@ -62,9 +62,9 @@ static const char *source_of(struct check *c, const struct blkalign_node *n)
 	if (is_network(n))
 		return "the storage target";
 	if (f->hint == HINT_LIMIT && (is_sas_host(n) || f->optimal_bytes >= 16 * MIB - 4096))
-		return "most likely the host adapter's driver (Linux 6.11 until 6.12.97 and 6.1.178 takes its transfer limit for a hint)";
+		return "the host adapter's driver, most likely (Linux 6.11 until 6.12.97 and 6.1.178 takes its transfer limit for a hint)";
 	if (f->hint == HINT_SATURATED)
-		return "most likely a bridge between drive and host";
+		return "a bridge between drive and host, most likely";
 	return "the device or its controller";
 }
 
@@ -81,6 +81,12 @@ static bool has_empty_partition(const struct check *c, const struct blkalign_nod
 			return true;
 	}
 	return false;
+}
+
+/* Nothing is known to lie on it. Volumes are made to be filled: of them only a look inside tells. */
+static bool is_empty(const struct check *c, const struct blkalign_node *n)
+{
+	return !blkalign_node_uppers(n) && (c->contents_known || blkalign_node_kind(n) == BLKALIGN_KIND_DISK);
 }
 
 struct outlook {
@@ -111,7 +117,7 @@ static struct outlook outlook_of(struct check *c, const struct blkalign_node *n)
 		return (struct outlook){ IMPACT_MISLEADS, "read-ahead follows it now" };
 	if (MIB % f->optimal_bytes == 0)
 		return (struct outlook){ IMPACT_NONE, "starts at multiples of 1 MiB satisfy it all the same" };
-	if (!blkalign_node_uppers(n)) {
+	if (is_empty(c, n)) {
 		tools = tools_on_disk(c, n);
 		return outlook_of_empty(&tools);
 	}
@@ -129,9 +135,12 @@ static const struct blkalign_node *poisoner(const struct check *c, const struct 
 {
 	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
 		const struct blkalign_node *lower = blkalign_node_edge(n, i)->lower;
+		const struct facts *f = facts_of(c, lower);
 
-		if (hint_is_bogus(facts_of(c, lower)->hint))
-			return facts_of(c, lower)->hint_inherited ? drive_below(lower) : lower;
+		if (hint_is_bogus(f->hint) && !f->hint_inherited)
+			return lower;
+		if (f->bogus_below)
+			return drive_below(lower);
 	}
 	return n;
 }
@@ -152,7 +161,7 @@ static void report_bogus(struct check *c, const struct blkalign_node *n)
 			   .cause = cause,
 			   .found_bytes = f->optimal_bytes,
 			   .expected_bytes = f->grains[BOUNDARY_STRIPE].bytes,
-			   .message = report_text(c->report, "optimal_io_size %" PRIu64 " of %s is %s%s; it comes from %s; %s",
+			   .message = report_text(c->report, "optimal_io_size %" PRIu64 " of %s is %s%s; made up by %s; %s",
 						  f->optimal_bytes, check_name(c, n), hint_shape_text(f->hint),
 						  block && f->optimal_bytes % block
 							  ? ", and starts at its multiples put 4 KiB writes across two physical blocks"

@@ -10,7 +10,7 @@ static const struct {
 	void (*look)(struct check *c, const struct blkalign_node *node);
 } rules[] = {
 	{ KIND(DISK) | STACKED, rule_hint },
-	{ KIND(DISK) | STACKED, rule_read_ahead },
+	{ ~KIND(HOST), rule_read_ahead },
 	{ KIND(DISK) | STACKED, rule_minimum },
 	{ KIND(DISK), rule_physical },
 	{ KIND(DISK), rule_size },

@@ -107,6 +107,7 @@ static void test_raid10_over_limit_hint(void **state)
 	r = check(g);
 	assert_int_equal(blkalign_report_verdict(r), BLKALIGN_VERDICT_ALIGNED);
 	assert_int_equal(must(r, "BOGUS-OPTIMAL-IO", "md2")->severity, BLKALIGN_NOTE);
+	assert_string_equal(blkalign_node_name(must(r, "BOGUS-OPTIMAL-IO", "md2")->cause), "sda");
 }
 
 int main(void)

@@ -267,6 +267,24 @@ static void test_hint_of_volume(void **state)
 	assert_int_equal(must(r, "PE-START", "pv:sda")->severity, BLKALIGN_NOTE);
 }
 
+/* Disk, partition, volume group, volume: one hint, one blown-up read-ahead, told once, at the bottom. */
+static void test_told_once(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *sda = disk(g, "sda", S512(1953525168), 512, 512, 512, 33553920), *lv;
+
+	(void)state;
+	lv = on(g, BLKALIGN_KIND_LV, "vg/lv", pv(g, "pv:sda1", part(g, "sda1", sda, MIB, 500 * GIB), MIB, 4 * MIB), MIB, GIB);
+	set(sda, BLKALIGN_ATTR_READ_AHEAD, 65532 * KIB);
+	set(lv, BLKALIGN_ATTR_READ_AHEAD, 65532 * KIB);
+	set(lv, BLKALIGN_ATTR_OPTIMAL_IO, 33553920);
+	r = check(g);
+	assert_int_equal(count_of(r, "BOGUS-OPTIMAL-IO"), 1);
+	assert_int_equal(count_of(r, "READAHEAD-INFLATED"), 1);
+	must(r, "READAHEAD-INFLATED", "sda");
+}
+
 static void test_minimum(void **state)
 {
 	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
@@ -322,7 +340,8 @@ int main(void)
 		cmocka_unit_test(test_shapes),		cmocka_unit_test(test_fingerprints),   cmocka_unit_test(test_severity),
 		cmocka_unit_test(test_empty_partition), cmocka_unit_test(test_dropped),	       cmocka_unit_test(test_offer_of_4g_blocks),
 		cmocka_unit_test(test_attribution),	cmocka_unit_test(test_poisoned_array), cmocka_unit_test(test_sound_array),
-		cmocka_unit_test(test_hint_of_volume),	cmocka_unit_test(test_minimum),	       cmocka_unit_test(test_physical),
+		cmocka_unit_test(test_hint_of_volume),	cmocka_unit_test(test_minimum),	       cmocka_unit_test(test_told_once),
+		cmocka_unit_test(test_physical),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -283,6 +283,29 @@ static void test_exempt(void **state)
 	assert_int_equal(blkalign_report_verdict(r), BLKALIGN_VERDICT_ALIGNED);
 }
 
+/* Forty layers of mirrors hold 2^40 paths: bounded work, and unknown rather than wrong. */
+static void test_exponential_paths(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *a = disk(g, "sda", S512(7814037168), 512, 4096, 4096, 0),
+			     *b = disk(g, "sdb", S512(7814037168), 512, 4096, 4096, 0);
+
+	(void)state;
+	for (unsigned i = 0; i < 40; i++) {
+		struct blkalign_node *pair[2] = { a, b };
+		char name[16];
+
+		snprintf(name, sizeof(name), "md%u", 2 * i);
+		a = md(g, name, "raid1", pair, 2, 1, 0, MIB);
+		snprintf(name, sizeof(name), "md%u", 2 * i + 1);
+		b = md(g, name, "raid1", pair, 2, 1, 0, MIB);
+	}
+	r = check(g);
+	assert_non_null(strstr(line_of(r, "md79"), "unknown"));
+	assert_non_null(strstr(line_of(r, "md0"), ": aligned"));
+}
+
 static void test_names_are_escaped(void **state)
 {
 	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
@@ -318,6 +341,7 @@ int main(void)
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_exempt),
 		cmocka_unit_test(test_names_are_escaped),
+		cmocka_unit_test(test_exponential_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
