@@ -39,7 +39,8 @@ static enum finding finding_of(const struct blame *b)
 
 static enum impact impact_of(const struct check *c, const struct blame *b)
 {
-	if (attr_is(b->guilty, BLKALIGN_ATTR_PART_ROLE, "esp"))
+	/* An EFI system partition is written when a kernel is installed: chunks and stripes do not matter to it, torn blocks do. */
+	if (b->boundary != BOUNDARY_PHYSICAL && attr_is(b->guilty, BLKALIGN_ATTR_PART_ROLE, "esp"))
 		return IMPACT_NONE;
 	switch (b->boundary) {
 	case BOUNDARY_PHYSICAL:

@@ -69,7 +69,7 @@ static void report_harmless_offset(struct check *c, const struct blkalign_node *
 /* The place is not known, only its distance to the next boundary is, and nothing lies on it that the judge could have looked at. */
 static void report_unplaced(struct check *c, const struct blkalign_node *n, int64_t offset)
 {
-	const struct facts *f = facts_of(c, n);
+	const struct facts *f = facts_of(c, drive_below(n));
 	uint64_t block = f->grains[BOUNDARY_PHYSICAL].bytes, past = block - (uint64_t)offset % block;
 
 	if ((uint64_t)offset % block == 0) {
@@ -91,6 +91,15 @@ static void report_unplaced(struct check *c, const struct blkalign_node *n, int6
 			      });
 }
 
+/* False when a layer on the way down has a start that nobody told. */
+static bool is_placed(const struct blkalign_node *n)
+{
+	for (; blkalign_node_edges(n); n = blkalign_node_edge(n, 0)->lower)
+		if (blkalign_node_edge(n, 0)->lower_offset_bytes == BLKALIGN_UNKNOWN)
+			return false;
+	return true;
+}
+
 void rule_alignment_offset(struct check *c, const struct blkalign_node *n)
 {
 	int64_t offset = blkalign_node_i64(n, BLKALIGN_ATTR_ALIGNMENT_OFFSET, 0);
@@ -101,8 +110,8 @@ void rule_alignment_offset(struct check *c, const struct blkalign_node *n)
 		return;
 	else if (blkalign_node_kind(n) == BLKALIGN_KIND_DISK)
 		report_shifted_drive(c, n, offset);
-	else if (blkalign_node_edges(n))
+	else if (blkalign_node_edges(n) && is_placed(n))
 		report_harmless_offset(c, n, offset);
-	else if (!blkalign_node_uppers(n))
+	else if (blkalign_node_edges(n) || !blkalign_node_uppers(n))
 		report_unplaced(c, n, offset);
 }

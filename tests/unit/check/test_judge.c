@@ -118,6 +118,21 @@ static void test_partition_starts(void **state)
 	assert_string_equal(start_severity(S512(2055), 4096, 3584), "silent");
 }
 
+/* An EFI system partition holds files: torn blocks are an error there too, chunks do not matter. */
+static void test_efi_system_partition(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *sda = disk(g, "sda", S512(7814037168), 512, 4096, 196608, 786432);
+
+	(void)state;
+	set_text(part(g, "sda1", sda, S512(34), S512(292935)), BLKALIGN_ATTR_PART_ROLE, "esp");
+	set_text(part(g, "sda2", sda, S512(294912) + 65536, S512(204800)), BLKALIGN_ATTR_PART_ROLE, "esp");
+	r = check(g);
+	assert_int_equal(must(r, "PARTITION-START", "sda1")->severity, BLKALIGN_ERROR);
+	assert_int_equal(must(r, "PARTITION-START", "sda2")->severity, BLKALIGN_NOTE);
+}
+
 /* Odd partition, odd payload: the sum is what counts. */
 static void test_offsets_that_cancel(void **state)
 {
@@ -332,6 +347,7 @@ int main(void)
 		cmocka_unit_test(test_bridge_and_lvm),
 		cmocka_unit_test(test_fingerprint),
 		cmocka_unit_test(test_partition_starts),
+		cmocka_unit_test(test_efi_system_partition),
 		cmocka_unit_test(test_offsets_that_cancel),
 		cmocka_unit_test(test_guilty_payload),
 		cmocka_unit_test(test_md_member_off),

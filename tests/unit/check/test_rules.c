@@ -40,6 +40,22 @@ static void test_alignment_offset_alone(void **state)
 	}
 }
 
+/* The disk is known, but not where on it the partition starts. */
+static void test_alignment_offset_of_unplaced(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *sdb1 = node(g, BLKALIGN_KIND_PARTITION, "sdb1");
+
+	(void)state;
+	assert_int_equal(graph_connect_linear(g, sdb1, plain_disk(g, "sdb"), BLKALIGN_UNKNOWN, BLKALIGN_UNKNOWN), 0);
+	set_offset(sdb1, 512);
+	fs(g, "ext4:sdb1", "ext4", sdb1);
+	r = check(g);
+	assert_string_equal(severity_of(r, "ALIGNMENT-OFFSET", "sdb1"), "error");
+	assert_int_equal(blkalign_report_verdict(r), BLKALIGN_VERDICT_MISALIGNED);
+}
+
 /* The same with a file system on it: one error, on the partition. */
 static void test_alignment_offset_below_content(void **state)
 {
@@ -593,6 +609,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_alignment_offset_alone),
+		cmocka_unit_test(test_alignment_offset_of_unplaced),
 		cmocka_unit_test(test_alignment_offset_below_content),
 		cmocka_unit_test(test_shifted_drive),
 		cmocka_unit_test(test_inconsistent_mark),
