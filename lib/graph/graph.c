@@ -43,6 +43,18 @@ void blkalign_graph_free(struct blkalign_graph *graph)
 
 struct arena *graph_arena(struct blkalign_graph *graph) { return graph->arena; }
 void graph_set_source(struct blkalign_graph *graph, const char *source) { graph->source = source; }
+const char *graph_secret(const struct blkalign_graph *graph) { return graph->secret; }
+
+int graph_set_secret(struct blkalign_graph *graph, const char *secret)
+{
+	const char *copy = arena_strdup(graph->arena, secret);
+
+	if (!copy)
+		return -ENOMEM;
+	graph->secret = copy;
+	return 0;
+}
+
 const char *blkalign_graph_source(const struct blkalign_graph *graph) { return graph->source; }
 size_t blkalign_graph_size(const struct blkalign_graph *graph) { return graph->nodes.count; }
 const struct blkalign_node *blkalign_graph_host(const struct blkalign_graph *graph) { return graph->host; }
@@ -278,6 +290,9 @@ static bool reaches(struct blkalign_node *from, const struct blkalign_node *to, 
 {
 	if (from == to)
 		return true;
+	/* Nothing lies on the goal, so no way down leads to it. */
+	if (!to->uppers.count)
+		return false;
 	/* Heights shrink on every way down: nodes no higher than the goal cannot lead to it. */
 	if (from->mark == mark || from->height <= to->height)
 		return false;
@@ -321,11 +336,14 @@ static int edge_insert(struct blkalign_node *upper, const struct blkalign_edge *
 		else
 			high = middle;
 	}
-	for (at = low; at < upper->edges.count && !edge_before(edge, &upper->edges.data[at]); at++)
+	for (at = low; at < upper->edges.count && !edge_before(edge, &upper->edges.data[at]); at++) {
 		if (upper->edges.data[at].lower == edge->lower) {
 			upper->edges.data[at] = *edge;
 			return 0;
 		}
+		if (at - low >= GRAPH_TWINS_MAX)
+			return -E2BIG;
+	}
 	if (upper->graph->edges >= GRAPH_EDGES_MAX)
 		return -E2BIG;
 	if (vec_push(&upper->edges, *edge) < 0)
@@ -336,8 +354,14 @@ static int edge_insert(struct blkalign_node *upper, const struct blkalign_edge *
 	return 0;
 }
 
+/* The shorter of the two lists tells. */
 static bool lies_on(const struct blkalign_node *upper, const struct blkalign_node *lower)
 {
+	for (size_t i = 0; lower->uppers.count < upper->edges.count && i < lower->uppers.count; i++)
+		if (lower->uppers.data[i] == upper)
+			return true;
+	if (lower->uppers.count < upper->edges.count)
+		return false;
 	for (size_t i = 0; i < upper->edges.count; i++)
 		if (upper->edges.data[i].lower == lower)
 			return true;

@@ -14,6 +14,8 @@
 #define GRAPH_NODES_MAX 100000U
 #define GRAPH_EDGES_MAX 1000000U
 #define GRAPH_DEPTH_MAX 64U
+/** Edges of one node with the same segment and slot: spares and stale members. */
+#define GRAPH_TWINS_MAX 4096U
 
 /** `source` is static text. NULL without memory. */
 struct blkalign_graph *graph_new(const char *source);
@@ -23,6 +25,9 @@ static inline void graph_freep(struct blkalign_graph **graph) { blkalign_graph_f
 /** Memory that lives as long as the graph. */
 struct arena *graph_arena(struct blkalign_graph *graph);
 void graph_set_source(struct blkalign_graph *graph, const char *source);
+/** What the pseudonyms of this host are derived from: its machine id. Never stored, never shown. NULL when there is none. */
+int graph_set_secret(struct blkalign_graph *graph, const char *secret);
+const char *graph_secret(const struct blkalign_graph *graph);
 
 /** A new node; a name that is taken already gets "#2", "#3", ... appended. */
 int graph_add(struct blkalign_graph *graph, enum blkalign_kind kind, const char *name, struct blkalign_node **ret_node);

@@ -24,6 +24,7 @@ struct blkalign_node {
 struct blkalign_graph {
 	struct arena *arena;
 	const char *source;
+	const char *secret; /* or NULL */
 	struct blkalign_node *host;
 	VEC(struct blkalign_node *) nodes;
 	VEC(const char *) remarks;

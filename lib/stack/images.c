@@ -18,7 +18,7 @@ static int set_assumed(struct blkalign_node *node, const struct blkalign_source_
 	return r;
 }
 
-static int add_image(struct stack *stack, const char *path, struct blkalign_error *reterr)
+int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr)
 {
 	_cleanup_free_ char *copy = strdup(path);
 	struct dev *dev;
@@ -47,9 +47,11 @@ int blkalign_read_images(const struct blkalign_source_options *options, const ch
 	int r = stack_new(graph_new("images"), options, &stack);
 
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = add_image(stack, paths[i], reterr);
+		r = stack_add_image(stack, paths[i], reterr);
 	if (r >= 0)
 		r = stack_run(stack, reterr);
+	if (r >= 0)
+		r = graph_sort(stack_graph(stack));
 	if (r < 0)
 		return r;
 	*ret_graph = stack_take_graph(stack);

@@ -123,7 +123,7 @@ static int select_named(struct live *live, const char *const *names, size_t coun
 		size_t found = find_named(live, names[i]);
 
 		if (found == LIVE_NONE)
-			return blkalign_error_set(reterr, -ENODEV, names[i], BLKALIGN_UNKNOWN, "is no block device of this machine");
+			return blkalign_error_set(reterr, -ENODEV, names[i], BLKALIGN_UNKNOWN, "is neither a file nor a block device of this machine");
 		live->devs.data[found].selected = true;
 	}
 	select_above(live);
@@ -205,7 +205,8 @@ static int build_all(struct live *live)
 static int run_layers(struct live *live)
 {
 	struct blkalign_error error = { 0 };
-	int r = live_open_devices(live);
+	bool closed = live->root.foreign || stack_options(live->stack)->no_superblocks;
+	int r = closed ? 0 : live_open_devices(live);
 
 	if (r == 0)
 		r = stack_run(live->stack, &error);
@@ -230,7 +231,8 @@ static int finish(struct live *live)
 	return r == 0 ? graph_sort(live->graph) : r;
 }
 
-static int read_graph(struct live *live, const char *const *names, size_t count, struct blkalign_error *reterr)
+/* `names` NULL: all devices. */
+static int read_devices(struct live *live, const char *const *names, size_t count, struct blkalign_error *reterr)
 {
 	int r = live_scan(live, reterr);
 
@@ -240,15 +242,12 @@ static int read_graph(struct live *live, const char *const *names, size_t count,
 		r = select_named(live, names, count, reterr);
 	else if (r == 0)
 		select_all(live);
-	if (r == 0)
-		r = build_all(live);
-	if (r == 0 && !live->root.foreign && !stack_options(live->stack)->no_superblocks)
-		r = run_layers(live);
-	return r == 0 ? finish(live) : r;
+	return r == 0 ? build_all(live) : r;
 }
 
-int blkalign_read_host_devices(const struct blkalign_source_options *options, const char *const *names, size_t count,
-			       struct blkalign_graph **ret_graph, struct blkalign_error *reterr)
+int stack_read_devices_and_images(const struct blkalign_source_options *options, const char *const *devices, size_t device_count,
+				  const char *const *images, size_t image_count, struct blkalign_graph **ret_graph,
+				  struct blkalign_error *reterr)
 {
 	_cleanup_(live_done) struct live live = { .root.fd = -1 };
 	int r = live_root_open(options ? options->sysroot : NULL, &live.root, reterr);
@@ -259,14 +258,26 @@ int blkalign_read_host_devices(const struct blkalign_source_options *options, co
 	if (r < 0)
 		return r;
 	live.graph = stack_graph(live.stack);
-	r = read_graph(&live, names, count, reterr);
+	r = read_devices(&live, devices, device_count, reterr);
+	for (size_t i = 0; r == 0 && i < image_count; i++)
+		r = stack_add_image(live.stack, images[i], reterr);
+	if (r == 0)
+		r = run_layers(&live);
+	if (r == 0)
+		r = finish(&live);
 	if (r < 0)
 		return r;
 	*ret_graph = stack_take_graph(live.stack);
 	return 0;
 }
 
+int blkalign_read_host_devices(const struct blkalign_source_options *options, const char *const *names, size_t count,
+			       struct blkalign_graph **ret_graph, struct blkalign_error *reterr)
+{
+	return stack_read_devices_and_images(options, names, count, NULL, 0, ret_graph, reterr);
+}
+
 int blkalign_read_host(const struct blkalign_source_options *options, struct blkalign_graph **ret_graph, struct blkalign_error *reterr)
 {
-	return blkalign_read_host_devices(options, NULL, 0, ret_graph, reterr);
+	return stack_read_devices_and_images(options, NULL, 0, NULL, 0, ret_graph, reterr);
 }

@@ -173,6 +173,14 @@ static int set_own(struct blkalign_node *host)
 	return r;
 }
 
+static int set_secret(struct live *live)
+{
+	_cleanup_free_ char *id = NULL;
+	int r = live_text(&live->root, "etc/machine-id", &id);
+
+	return r == 0 ? graph_set_secret(live->graph, id) : r == -ENOMEM ? r : 0;
+}
+
 int live_host(struct live *live)
 {
 	struct blkalign_node *host;
@@ -190,5 +198,7 @@ int live_host(struct live *live)
 		r = set_text(live, host, BLKALIGN_ATTR_HOST_NAME, "proc/sys/kernel/hostname");
 	if (r == 0)
 		r = set_hypervisor(live, host);
+	if (r == 0)
+		r = set_secret(live);
 	return r == 0 ? set_tools(live, host) : r;
 }

@@ -68,6 +68,14 @@ int stack_run(struct stack *stack, struct blkalign_error *reterr);
 int stack_add_content(struct stack *stack, enum blkalign_kind kind, const char *what, struct blkalign_node *host,
 		      struct blkalign_node **ret_node);
 
+/** Add the image or raw disk at `path` to the stack, its topology assumed. */
+int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr);
+
+/** blkalign_read_host_devices() and blkalign_read_images() in one graph. */
+int stack_read_devices_and_images(const struct blkalign_source_options *options, const char *const *devices, size_t device_count,
+				  const char *const *images, size_t image_count, struct blkalign_graph **ret_graph,
+				  struct blkalign_error *reterr);
+
 /** Partition name as the kernel forms it: "sda1", "nvme0n1p1", "disk.img1", "vg/lv1". */
 void stack_partition_name(char *ret, size_t size, const char *disk, unsigned number);
 
