@@ -329,7 +329,7 @@ static const struct {
 	{ "21: thin clones of each other lie nowhere", "\nthin1 {", "device_id = 1", "device_id = 1 origin = \"thin2\"", NULL },
 	{ "22: two volumes on one extent", "\nlin {", "\"pv0\", 0", "\"pv0\", 4", "both claim extent 4 of pv0" },
 	{ "23: unknown PV", "\nlin {", "\"pv0\"", "\"pv9\"", "no volume is named \"pv9\"" },
-	{ "23: PV id twice", "\npv1 {", "id = \"", "id = \"@\" x = \"", "is not an id" },
+	{ "23: PV id of another alphabet", "\npv1 {", "id = \"", "id = \"@\" x = \"", "is not an id" },
 	{ "23: PV without an id", "\npv1 {", "id = ", "idd = ", "has no \"id\"" },
 	{ "23: short id", NULL, "id = \"", "id = \"short\" x = \"", "is not an id" },
 	{ "24: hidden volume made visible", "\nr1_rimage_0 {", "\"WRITE\"]", "\"WRITE\", \"VISIBLE\"]", NULL },
@@ -531,6 +531,19 @@ static void test_many(void **state)
 	check_many(LVM2_LVS_MAX + 1, false, "more than 65536 volumes");
 }
 
+/* 23: one id under two names */
+static void test_pv_twice(void **state)
+{
+	char *text = image_all_types(), *edited, id[64];
+
+	(void)state;
+	snprintf(id, sizeof(id), "%.45s x = \"", strstr(strstr(text, "\npv0 {"), "id = "));
+	edited = image_edit(text, "\npv1 {", "id = \"", id);
+	check_text("23: PV listed twice", edited, strlen(edited), "is listed twice");
+	free(edited);
+	free(text);
+}
+
 static void test_names(void **state)
 {
 	char name[160];
@@ -553,7 +566,7 @@ int main(void)
 		cmocka_unit_test(test_binary),	 cmocka_unit_test(test_lists),	cmocka_unit_test(test_two_labels),
 		cmocka_unit_test(test_ring),	 cmocka_unit_test(test_edits),	cmocka_unit_test(test_cuts),
 		cmocka_unit_test(test_repeated), cmocka_unit_test(test_chains), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_many),
+		cmocka_unit_test(test_pv_twice), cmocka_unit_test(test_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -320,6 +320,47 @@ static void test_freshest(void **state)
 	free(text);
 }
 
+/* 9: the two areas of one PV disagree: the higher number counts, of equal ones the first. */
+static void test_two_areas(void **state)
+{
+	char *text = image_all_types();
+
+	(void)state;
+	for (unsigned seqno = 6; seqno <= 8; seqno++) {
+		char number[32], *other;
+		struct image second;
+		struct image *im;
+		struct bench b;
+		char id[33];
+
+		snprintf(number, sizeof(number), "seqno = %u", seqno);
+		other = image_edit(text, NULL, "seqno = 7", number);
+		memcpy(strstr(other, "\nlin {"), "\nLIN {", 6);
+		id_of(text, "pv0", id);
+		second = image_new(2 << 20, id, other);
+		start(&b);
+		im = add_pv(&b, "sda", text, "pv0", 512);
+		/* The second area takes the last MiB but 4 KiB of the device: not where the text puts extents that matter here. */
+		memcpy(im->data + PV_BYTES - IMAGE_AREA_BYTES, second.data + IMAGE_AREA_AT, IMAGE_AREA_BYTES);
+		image_put(im, IMAGE_MDA_AREAS + 16, PV_BYTES - IMAGE_AREA_BYTES, 8);
+		image_put(im, IMAGE_MDA_AREAS + 24, IMAGE_AREA_BYTES, 8);
+		image_put(im, IMAGE_EXTENSION, 0, 8);
+		image_put(im, IMAGE_EXTENSION + 16, 2, 4);
+		image_put(im, IMAGE_EXTENSION + 20, 1, 4);
+		image_seal(im);
+		image_put(im, PV_BYTES - IMAGE_AREA_BYTES + 24, PV_BYTES - IMAGE_AREA_BYTES, 8);
+		image_put(im, PV_BYTES - IMAGE_AREA_BYTES, crc32_raw(IMAGE_CRC_SEED, im->data + PV_BYTES - IMAGE_AREA_BYTES + 4, 508), 4);
+		run(&b);
+		get(&b, seqno == 8 ? "vg/LIN" : "vg/lin");
+		assert_int_equal(remarked(&b, "different texts bear the sequence number 7"), seqno == 7);
+		assert_int_equal(blkalign_node_u64(get(&b, "pv:sda"), BLKALIGN_ATTR_VG_SEQNO), seqno == 8 ? 8 : 7);
+		done(&b);
+		image_free(&second);
+		free(other);
+	}
+	free(text);
+}
+
 /* 10: a device that the text does not list carries the highest number */
 static void test_foreign(void **state)
 {
@@ -585,11 +626,12 @@ static void test_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pv),	  cmocka_unit_test(test_volumes), cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_missing),	  cmocka_unit_test(test_rebuild), cmocka_unit_test(test_freshest),
-		cmocka_unit_test(test_foreign),	  cmocka_unit_test(test_clone),	  cmocka_unit_test(test_multipath),
-		cmocka_unit_test(test_same_name), cmocka_unit_test(test_running), cmocka_unit_test(test_circle),
-		cmocka_unit_test(test_damage),	  cmocka_unit_test(test_nested),  cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_pv),	  cmocka_unit_test(test_volumes),   cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_missing),	  cmocka_unit_test(test_rebuild),   cmocka_unit_test(test_freshest),
+		cmocka_unit_test(test_two_areas), cmocka_unit_test(test_foreign),   cmocka_unit_test(test_clone),
+		cmocka_unit_test(test_multipath), cmocka_unit_test(test_same_name), cmocka_unit_test(test_running),
+		cmocka_unit_test(test_circle),	  cmocka_unit_test(test_damage),    cmocka_unit_test(test_nested),
+		cmocka_unit_test(test_hidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
