@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <langinfo.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "verbs.h"
+
+enum option_id {
+#define OPTION(symbol, name, letter, argument, verbs, help) OPTION_##symbol,
+#include "options.def"
+#undef OPTION
+	OPTION_COUNT
+};
+
+static const struct row {
+	const char *name;
+	char letter;
+	const char *argument;
+	unsigned verbs;
+	const char *help;
+} rows[OPTION_COUNT] = {
+#define OPTION(symbol, name, letter, argument, verbs, help) { name, letter, argument, verbs, help },
+#include "options.def"
+#undef OPTION
+};
+
+static void help_row(const struct row *row)
+{
+	char left[40], letter[8] = "    ";
+
+	if (row->letter)
+		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
+	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? "=" : "", row->argument ? row->argument : "");
+	printf("  %-28s ", left);
+	cli_wrap(row->help, 31);
+}
+
+void cli_help(const struct cli_verb *verb)
+{
+	if (!verb) {
+		printf("Usage: blkalign VERB [OPTION...] [TARGET...]\n\n"
+		       "Is this machine's storage, or any disk image or snapshot, aligned from the\n"
+		       "physical block up to the file system? Nothing is ever written to a target.\n\n");
+		for (size_t i = 0; i < cli_verbs_count; i++) {
+			printf("  %-9s ", cli_verbs[i].name);
+			cli_wrap(cli_verbs[i].summary, 12);
+		}
+		printf("\nTARGET: nothing (this machine), a block device, disk images (all members of an\n"
+		       "array together), a snapshot, a dumped /sys tree, or a file of pasted text from\n"
+		       "lsblk, fdisk, mdadm, pvs and the like.\n\n"
+		       "`blkalign VERB --help` lists the options. Exit status of check: 0 aligned,\n"
+		       "1 could not check, 2 warnings, 3 misaligned.\n");
+		return;
+	}
+	printf("Usage: blkalign %s [OPTION...] %s\n\n", verb->name, verb->arguments);
+	for (unsigned i = 0; i < OPTION_COUNT; i++)
+		if (rows[i].verbs & verb->bit)
+			help_row(&rows[i]);
+	if (verb->bit == CHECK)
+		printf("\nExit status: 0 aligned, 1 could not check, 2 warnings, 3 misaligned.\n");
+}
+
+/* "4096", "4k", "4KiB": block sizes are powers of two from 512 to 1 MiB. */
+static int parse_block(const char *text, uint64_t *ret_bytes)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+	if (errno || !value)
+		return -EINVAL;
+	if (!strcasecmp(end, "k") || !strcasecmp(end, "kib"))
+		value *= 1024;
+	else if (*end)
+		return -EINVAL;
+	if (value < 512 || value > 1024 * 1024 || (value & (value - 1)))
+		return -EINVAL;
+	*ret_bytes = value;
+	return 0;
+}
+
+static int set_block(const char *option, const char *text, uint64_t *bytes)
+{
+	if (!parse_block(text, bytes))
+		return 0;
+	fprintf(stderr, "blkalign: --%s=%s: expected a power of two from 512 to 1048576, e.g. 512 or 4096\n", option, cli_safe(text));
+	return -EINVAL;
+}
+
+static int set_color(const char *when, struct cli_options *o)
+{
+	if (!strcmp(when, "always"))
+		o->color = true;
+	else if (!strcmp(when, "never"))
+		o->color = false;
+	else if (strcmp(when, "auto") != 0) {
+		fprintf(stderr, "blkalign: --color=%s: expected auto, always or never\n", cli_safe(when));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int apply(enum option_id id, const char *value, struct cli_options *o)
+{
+	switch (id) {
+	case OPTION_JSON:
+		o->json = true;
+		break;
+	case OPTION_COLUMNS:
+		o->columns = value;
+		break;
+	case OPTION_LIST_COLUMNS:
+		o->list_columns = true;
+		break;
+	case OPTION_SVG:
+		o->svg = value;
+		break;
+	case OPTION_HTML:
+		o->html = value;
+		break;
+	case OPTION_VERBOSE:
+		o->verbose = true;
+		break;
+	case OPTION_QUIET:
+		o->quiet = true;
+		break;
+	case OPTION_NAGIOS:
+		o->nagios = true;
+		break;
+	case OPTION_OPENMETRICS:
+		o->openmetrics = true;
+		break;
+	case OPTION_OUTPUT:
+		o->output = value;
+		break;
+	case OPTION_KEEP_NAMES:
+		o->keep_names = true;
+		break;
+	case OPTION_SYSROOT:
+		o->source.sysroot = value;
+		break;
+	case OPTION_ASSUME_LOGICAL:
+		return set_block("assume-logical", value, &o->source.assume_logical_bytes);
+	case OPTION_ASSUME_PHYSICAL:
+		return set_block("assume-physical", value, &o->source.assume_physical_bytes);
+	case OPTION_NO_SUPERBLOCKS:
+		o->source.no_superblocks = true;
+		break;
+	case OPTION_COLOR:
+		return set_color(value, o);
+	case OPTION_ASCII:
+		o->ascii = true;
+		break;
+	case OPTION_HELP:
+	case OPTION_VERSION:
+	case OPTION_COUNT:
+		break;
+	}
+	return 0;
+}
+
+/* getopt's tables for one verb: an option of another verb is as unknown as a misspelt one. */
+static void getopt_tables(unsigned verb_bit, struct option *longs, char *shorts)
+{
+	for (unsigned i = 0; i < OPTION_COUNT; i++) {
+		if (!(rows[i].verbs & verb_bit))
+			continue;
+		*longs++ = (struct option){ rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, 256 + (int)i };
+		if (rows[i].letter) {
+			*shorts++ = rows[i].letter;
+			if (rows[i].argument)
+				*shorts++ = ':';
+		}
+	}
+	*longs = (struct option){ 0 };
+	*shorts = '\0';
+}
+
+static enum option_id option_of(int code, unsigned verb_bit)
+{
+	if (code >= 256)
+		return (enum option_id)(code - 256);
+	for (unsigned i = 0; i < OPTION_COUNT; i++)
+		if (rows[i].letter == code && rows[i].verbs & verb_bit)
+			return (enum option_id)i;
+	return OPTION_COUNT;
+}
+
+static const struct cli_verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < cli_verbs_count; i++)
+		if (!strcmp(cli_verbs[i].name, name))
+			return &cli_verbs[i];
+	return NULL;
+}
+
+static bool is(const char *argument, const char *name, const char *letter) { return !strcmp(argument, name) || !strcmp(argument, letter); }
+
+static int no_verb(int argc, char **argv)
+{
+	if (argc > 1 && is(argv[1], "--version", "-V")) {
+		printf("blkalign %s\n", blkalign_version());
+		return CLI_ALIGNED;
+	}
+	if (argc > 1 && (is(argv[1], "--help", "-h") || is(argv[1], "help", "help"))) {
+		cli_help(NULL);
+		return CLI_ALIGNED;
+	}
+	if (argc > 1)
+		fprintf(stderr, "blkalign: \"%s\" is no verb: expected check, show, explain or capture; see blkalign --help\n",
+			cli_safe(argv[1]));
+	else
+		cli_help(NULL);
+	return CLI_FAILED;
+}
+
+int cli_parse(int argc, char **argv, struct cli_options *o, const struct cli_verb **ret_verb, int *ret_exit)
+{
+	const struct cli_verb *verb = argc > 1 ? find_verb(argv[1]) : NULL;
+	struct option longs[OPTION_COUNT + 1];
+	char shorts[2 * OPTION_COUNT + 1];
+	int code;
+
+	*ret_exit = CLI_FAILED;
+	if (!verb) {
+		*ret_exit = no_verb(argc, argv);
+		return 1;
+	}
+	o->verb = verb->name;
+	o->color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	o->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	getopt_tables(verb->bit, longs, shorts);
+	argv[1] = argv[0]; /* so that getopt's complaints begin with the command's name */
+	while ((code = getopt_long(argc - 1, argv + 1, shorts, longs, NULL)) != -1) {
+		enum option_id id = option_of(code, verb->bit);
+
+		if (code == '?') {
+			fprintf(stderr, "Try `blkalign %s --help`.\n", verb->name);
+			return 1;
+		}
+		if (id == OPTION_HELP || id == OPTION_VERSION) {
+			if (id == OPTION_HELP)
+				cli_help(verb);
+			else
+				printf("blkalign %s\n", blkalign_version());
+			*ret_exit = CLI_ALIGNED;
+			return 1;
+		}
+		if (apply(id, optarg, o))
+			return 1;
+	}
+	o->targets = (const char *const *)argv + 1 + optind;
+	o->target_count = (size_t)(argc - 1 - optind);
+	*ret_verb = verb;
+	return 0;
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/** The command: what its files share. One cmd_*.c per verb; all of it on the public interface only. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <blkalign/blkalign.h>
+
+/** Exit statuses of check; the other verbs use the first two. */
+enum cli_exit { CLI_ALIGNED = 0, CLI_FAILED = 1, CLI_WARNINGS = 2, CLI_MISALIGNED = 3 };
+
+struct cli_options {
+	const char *verb;
+	bool json, list_columns, verbose, quiet, nagios, openmetrics, keep_names, ascii, color;
+	const char *columns, *svg, *html, *output;
+	struct blkalign_source_options source;
+	const char *const *targets;
+	size_t target_count;
+};
+
+struct cli_verb {
+	const char *name;
+	unsigned bit; /* in the verbs column of options.def */
+	const char *arguments;
+	const char *summary;
+	int (*run)(const struct cli_options *options);
+};
+
+int cmd_show(const struct cli_options *options);
+int cmd_check(const struct cli_options *options);
+int cmd_explain(const struct cli_options *options);
+int cmd_capture(const struct cli_options *options);
+
+extern const struct cli_verb cli_verbs[];
+extern const size_t cli_verbs_count;
+
+/** Parse argv[1] as the verb and the rest as its options. 0: run it; otherwise *ret_exit is the exit status (help, version, usage error). */
+int cli_parse(int argc, char **argv, struct cli_options *options, const struct cli_verb **ret_verb, int *ret_exit);
+void cli_help(const struct cli_verb *verb);
+
+/** "blkalign: WHERE: MESSAGE" on standard error. Returns CLI_FAILED. */
+int cli_fail(const struct blkalign_error *err);
+
+/**
+ * Calls `each` for every graph that the targets make, and frees it afterwards: snapshots stand alone (`label` is their path), all other targets make one
+ * graph together (`label` is NULL). A target that cannot be read is told on standard error and counts as CLI_FAILED; the others are
+ * still done. Returns the highest status.
+ */
+int cli_each_graph(const struct cli_options *options,
+		   int (*each)(const struct cli_options *, const char *label, struct blkalign_graph *, void *), void *data);
+
+/** Colours; empty strings when colour is off. */
+enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_GREEN, CLI_YELLOW, CLI_RED, CLI_DIM };
+const char *cli_style(const struct cli_options *options, enum cli_style style);
+
+/** Print `text` wrapped to the terminal, `indent` columns from the left; line feeds in it are kept. */
+void cli_wrap(const char *text, unsigned indent);
+unsigned cli_width(void);
+
+/** Escape for the terminal into one of a few rotating static buffers. Not for threads. */
+const char *cli_safe(const char *text);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+
+#include "draw.h"
+#include "json.h"
+#include "table.h"
+
+struct show {
+	struct columns columns;
+	bool lines;
+	size_t graphs;
+};
+
+static struct json_object *graph_json(const char *label, const struct blkalign_graph *graph)
+{
+	struct json_object *o = json_document(), *nodes = json_object_new_array(), *remarks = json_object_new_array();
+
+	if (label)
+		json_object_object_add(o, "target", json_text(label));
+	json_object_object_add(o, "source", json_object_new_string(blkalign_graph_source(graph)));
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
+		json_object_array_add(nodes, json_node(blkalign_graph_node(graph, i)));
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
+		json_object_array_add(remarks, json_text(blkalign_graph_remark(graph, i)));
+	json_object_object_add(o, "nodes", nodes);
+	json_object_object_add(o, "remarks", remarks);
+	return o;
+}
+
+static void remarks(const struct cli_options *o, const struct blkalign_graph *graph)
+{
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
+		printf("%snote:%s ", cli_style(o, CLI_DIM), cli_style(o, CLI_PLAIN));
+		cli_wrap(cli_safe(blkalign_graph_remark(graph, i)), 6);
+	}
+}
+
+static int table(const struct cli_options *o, struct show *s, const char *label, const struct blkalign_graph *graph,
+		 const struct blkalign_report *report)
+{
+	int status;
+
+	if (s->graphs++)
+		putchar('\n');
+	if (label && s->lines)
+		printf("%s%s%s\n", cli_style(o, CLI_BOLD), cli_safe(label), cli_style(o, CLI_PLAIN));
+	status = table_print(o, &s->columns, graph, report);
+	if (status == CLI_ALIGNED)
+		remarks(o, graph);
+	return status;
+}
+
+/* A file holds one graph: with several targets that stand alone, the first is drawn and the next meets a file that exists. */
+static int draw(const struct cli_options *o, const struct blkalign_graph *graph, const struct blkalign_report *report)
+{
+	int status = o->svg ? draw_file(o->svg, false, graph, report) : CLI_ALIGNED;
+
+	if (o->html && status == CLI_ALIGNED)
+		status = draw_file(o->html, true, graph, report);
+	return status;
+}
+
+static int show_graph(const struct cli_options *o, const char *label, struct blkalign_graph *graph, void *data)
+{
+	struct show *s = data;
+	struct blkalign_report *report = NULL;
+	struct blkalign_error err = { 0 };
+	int status, r;
+
+	if (o->json) {
+		json_print(graph_json(label, graph), s->lines);
+		return CLI_ALIGNED;
+	}
+	r = blkalign_check(graph, &report, &err);
+	if (r < 0) {
+		err.code = r;
+		return cli_fail(&err);
+	}
+	status = o->svg || o->html ? draw(o, graph, report) : table(o, s, label, graph, report);
+	blkalign_report_free(report);
+	return status;
+}
+
+int cmd_show(const struct cli_options *o)
+{
+	struct show s = { .lines = o->target_count > 1 };
+
+	if (o->list_columns) {
+		columns_list();
+		return CLI_ALIGNED;
+	}
+	if (columns_parse(o->columns, &s.columns))
+		return CLI_FAILED;
+	return cli_each_graph(o, show_graph, &s);
+}

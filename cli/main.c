@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <locale.h>
+#include <stdio.h>
+
+#include "cli.h"
+#include "verbs.h"
+
+const struct cli_verb cli_verbs[] = {
+	{ "check", CHECK, "[TARGET...]", "judge every layer, name the guilty one, price it, say how to mend it", cmd_check },
+	{ "show", SHOW, "[TARGET...]", "draw the stack with offsets and limits", cmd_show },
+	{ "explain", EXPLAIN, "[ID...]", "explain a finding: what it proves, how to mend it, what would refute it", cmd_explain },
+	{ "capture", CAPTURE, "[TARGET...]", "write the stack as a snapshot that all reading verbs accept", cmd_capture },
+};
+const size_t cli_verbs_count = sizeof(cli_verbs) / sizeof(cli_verbs[0]);
+
+int main(int argc, char **argv)
+{
+	struct cli_options options = { 0 };
+	const struct cli_verb *verb;
+	int status;
+
+	setlocale(LC_CTYPE, "");
+	if (cli_parse(argc, argv, &options, &verb, &status))
+		return status;
+	status = verb->run(&options);
+	/* A full disk or a closed pipe must not pass for a good answer. */
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "blkalign: cannot write the output\n");
+		return CLI_FAILED;
+	}
+	return status;
+}

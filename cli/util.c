@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#include "cli.h"
+
+int cli_fail(const struct blkalign_error *err)
+{
+	fprintf(stderr, "blkalign: %s%s%s\n", err->where, *err->where ? ": " : "", *err->message ? err->message : strerror(-err->code));
+	return CLI_FAILED;
+}
+
+const char *cli_style(const struct cli_options *options, enum cli_style style)
+{
+	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[32m", "\033[33m", "\033[31m", "\033[2m" };
+
+	return options->color ? codes[style] : "";
+}
+
+const char *cli_safe(const char *text)
+{
+	static char buffers[8][1024];
+	static unsigned next;
+
+	next = (next + 1) % 8;
+	return blkalign_escape(buffers[next], sizeof(buffers[next]), text);
+}
+
+unsigned cli_width(void)
+{
+	const char *columns = getenv("COLUMNS");
+	struct winsize size;
+	unsigned width = 80;
+
+	if (columns && atoi(columns) > 0)
+		width = (unsigned)atoi(columns);
+	else if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col)
+		width = size.ws_col;
+	return width < 40 ? 40 : width > 120 ? 120 : width;
+}
+
+/* Columns that the next `length` bytes take; bytes that are no character count one each. */
+static unsigned columns_of(const char *text, size_t length)
+{
+	unsigned columns = 0;
+
+	while (length) {
+		wchar_t c;
+		size_t n = mbrtowc(&c, text, length, &(mbstate_t){ 0 });
+		int width;
+
+		if (n == (size_t)-1 || n == (size_t)-2 || !n) {
+			n = 1;
+			width = 1;
+		} else {
+			width = wcwidth(c);
+		}
+		columns += width < 0 ? 0 : (unsigned)width;
+		text += n;
+		length -= n;
+	}
+	return columns;
+}
+
+void cli_wrap(const char *text, unsigned indent)
+{
+	unsigned width = cli_width(), column = indent;
+	bool fresh = true;
+
+	while (*text) {
+		size_t length = strcspn(text, " \n");
+		unsigned columns = columns_of(text, length);
+
+		if (!fresh && column + 1 + columns > width) {
+			printf("\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!fresh) {
+			putchar(' ');
+			column++;
+		}
+		fwrite(text, 1, length, stdout);
+		column += columns;
+		fresh = false;
+		text += length;
+		if (*text == '\n') {
+			printf("\n%*s", text[1] && text[1] != '\n' ? (int)indent : 0, "");
+			column = indent;
+			fresh = true;
+		}
+		if (*text)
+			text++;
+	}
+	putchar('\n');
+}

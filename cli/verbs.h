@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef CLI_VERBS_H
+#define CLI_VERBS_H
+
+/** Bits of the verbs column of options.def. */
+enum { SHOW = 1U << 0, CHECK = 1U << 1, EXPLAIN = 1U << 2, CAPTURE = 1U << 3 };
+
+#endif
