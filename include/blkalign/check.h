@@ -33,6 +33,7 @@ struct blkalign_finding_info {
 	const char *refutation;		 /**< what would prove it wrong */
 };
 
+/** Number of rows of the findings table, and row `index`. */
 BLKALIGN_API size_t blkalign_finding_infos(void);
 BLKALIGN_API const struct blkalign_finding_info *blkalign_finding_info(size_t index);
 /** By id, without regard to case; NULL when there is none. */

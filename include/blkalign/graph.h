@@ -58,8 +58,10 @@ struct blkalign_edge {
 
 #define BLKALIGN_SLOT_NONE UINT32_MAX
 
+/** NULL is accepted. */
 BLKALIGN_API void blkalign_graph_free(struct blkalign_graph *graph);
 
+/** Number of nodes. */
 BLKALIGN_API size_t blkalign_graph_size(const struct blkalign_graph *graph);
 /** Node number `index`, in the order of discovery: lower devices come before what lies on them. */
 BLKALIGN_API const struct blkalign_node *blkalign_graph_node(const struct blkalign_graph *graph, size_t index);
