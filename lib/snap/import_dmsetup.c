@@ -69,8 +69,33 @@ static bool crypt(struct import *in, const struct target *t, const struct import
 	return true;
 }
 
+/* "vg0-root  (253:0)" of dmsetup ls, and "vg0-root -> ../dm-0" of ls -l /dev/mapper */
+static bool names(struct import *in, const char *line)
+{
+	struct import_fields f;
+	char name[IMPORT_NAME_MAX];
+	const char *arrow = import_after(line, " -> ../"), *last;
+	uint64_t number;
+
+	import_split(&f, line, "()");
+	if (f.count < 2)
+		return false;
+	last = f.at[f.count - 1];
+	if (arrow && import_starts(arrow, "dm-") && f.count >= 3) {
+		snprintf(name, sizeof(name), "/dev/mapper/%.200s", f.at[f.count - 3]);
+		import_same(in, import_device(in, name), import_device(in, arrow));
+		return true;
+	}
+	if (f.count != 2 || line[0] == ' ' || !strchr(line, '(') || !import_number(&last, &number) || *last++ != ':' ||
+	    !import_word_number(last, &number))
+		return false;
+	snprintf(name, sizeof(name), "/dev/mapper/%.200s", f.at[0]);
+	import_str(in, import_device(in, name), BLKALIGN_ATTR_DEVNO, f.at[1]);
+	return true;
+}
+
 /* "vg0-root: 0 204800 linear 9:0 2048" */
-static bool line(struct import *in, const char *line, bool going_on)
+static bool table(struct import *in, const char *line, bool going_on)
 {
 	struct import_fields f;
 	struct target t;
@@ -103,5 +128,7 @@ static bool line(struct import *in, const char *line, bool going_on)
 	connect(in, &t, lower, offset, 0, 1, 0);
 	return true;
 }
+
+static bool line(struct import *in, const char *line, bool going_on) { return table(in, line, going_on) || names(in, line); }
 
 const struct import_reader import_reader_dmsetup = { "dmsetup", line };

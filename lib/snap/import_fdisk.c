@@ -127,7 +127,9 @@ static bool row(struct import *in, const char *line)
 	size_t at = 1;
 
 	import_split(&f, line, "*+-");
-	if (f.count < 4 || !(import_starts(line, "/dev/") || import_starts(line, in->state.part.prefix)) ||
+	while (at < f.count && strchr(f.at[at], ',')) /* busybox prints cylinder,head,sector first */
+		at++;
+	if (f.count < at + 3 || !(import_starts(line, "/dev/") || import_starts(line, in->state.part.prefix)) ||
 	    !import_word_number(f.at[at], &start) || !import_word_number(f.at[at + 1], &end) || end < start ||
 	    !isdigit((unsigned char)f.at[at + 2][0]))
 		return false;

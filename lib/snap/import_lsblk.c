@@ -12,9 +12,9 @@ enum how { NUMBER, SIGNED, FLAG, SIZE, TEXT };
 
 /* Columns whose meaning is a row of their own in import_lsblk_row(). */
 static const char *const special[LSBLK_VALUES] = {
-	[LSBLK_NAME] = "NAME",	   [LSBLK_KNAME] = "KNAME",	  [LSBLK_TYPE] = "TYPE",   [LSBLK_START] = "START",
-	[LSBLK_FSTYPE] = "FSTYPE", [LSBLK_UUID] = "UUID",	  [LSBLK_LABEL] = "LABEL", [LSBLK_MOUNT] = "MOUNTPOINT",
-	[LSBLK_PTTYPE] = "PTTYPE", [LSBLK_PARTTYPE] = "PARTTYPE",
+	[LSBLK_NAME] = "NAME",	   [LSBLK_KNAME] = "KNAME",	  [LSBLK_TYPE] = "TYPE",     [LSBLK_START] = "START",
+	[LSBLK_FSTYPE] = "FSTYPE", [LSBLK_UUID] = "UUID",	  [LSBLK_LABEL] = "LABEL",   [LSBLK_MOUNT] = "MOUNTPOINT",
+	[LSBLK_PTTYPE] = "PTTYPE", [LSBLK_PARTTYPE] = "PARTTYPE", [LSBLK_PARENT] = "PKNAME",
 };
 
 /* The others are values of the device. */
@@ -100,6 +100,16 @@ static void set_kind(struct blkalign_node *node, const char *type)
 		graph_set_kind(node, BLKALIGN_KIND_DM);
 }
 
+/* The parent's kernel name tells the edge where there is no tree (-l, -P). */
+static void set_parent(struct import *in, struct blkalign_node *node, const char *const v[LSBLK_COLUMNS])
+{
+	struct blkalign_node *parent = *v[LSBLK_PARENT] ? import_device(in, v[LSBLK_PARENT]) : NULL;
+
+	if (parent)
+		import_lsblk_relate(in, parent, node, v[LSBLK_TYPE], blkalign_node_kind(parent) == BLKALIGN_KIND_LV ? "lvm" : "",
+				    v[LSBLK_START]);
+}
+
 static void set_content(struct import *in, struct blkalign_node *node, const char *const v[LSBLK_COLUMNS])
 {
 	struct blkalign_node *content = import_signature(in, v[LSBLK_FSTYPE], node);
@@ -135,6 +145,7 @@ struct blkalign_node *import_lsblk_row(struct import *in, const char *const v[LS
 		import_str(in, node, BLKALIGN_ATTR_TABLE_TYPE, v[LSBLK_PTTYPE]);
 	}
 	set_content(in, node, v);
+	set_parent(in, node, v);
 	return node;
 }
 

@@ -138,7 +138,7 @@ struct blkalign_node *import_device(struct import *in, const char *name)
 		p += strlen("/dev/");
 	else if (strchr(p, '/') && (*p == '/' || import_is_image(p))) /* an image file, or a link below /dev/disk */
 		p = strrchr(p, '/') + 1;
-	if (!*p || strpbrk(p, " \t*?[]{}=$|<>\"'"))
+	if (!*p || !strcmp(copy, "/dev/mapper") || strpbrk(p, " \t*?[]{}=$|<>\"'"))
 		return NULL;
 	if (isdigit((unsigned char)*p) && p[strspn(p, "0123456789:")] == '\0' && strchr(p, ':'))
 		return by_number(in, p);

@@ -47,6 +47,29 @@ static bool format_in_use(struct import *in, const char *line)
 	return true;
 }
 
+/* "/dev/nvme0n1  S4EW...  Some Drive 1TB  1  1.00 TB / 1.00 TB  4 KiB + 0 B  2B2QEXM7" of nvme list */
+static bool list_row(struct import *in, const char *line)
+{
+	struct import_fields f;
+	struct blkalign_node *node;
+	uint64_t size;
+
+	if (!import_starts(line, "/dev/nvme"))
+		return false;
+	import_split(&f, line, "");
+	for (size_t i = 2; i < f.count; i++) {
+		if (strcmp(f.at[i], "+") != 0 || !import_word_number(f.at[i - 2], &size) || size > 65536)
+			continue;
+		size *= strcmp(f.at[i - 1], "KiB") == 0 ? KIB : 1;
+		node = import_device(in, f.at[0]);
+		import_str(in, node, BLKALIGN_ATTR_TRANSPORT, "nvme");
+		import_u64(in, node, BLKALIGN_ATTR_NVME_LBA, size);
+		import_u64(in, node, BLKALIGN_ATTR_LOGICAL_BLOCK, size);
+		return true;
+	}
+	return false;
+}
+
 static bool line(struct import *in, const char *line, bool going_on)
 {
 	const char *features = import_value(line, "nsfeat");
@@ -55,6 +78,8 @@ static bool line(struct import *in, const char *line, bool going_on)
 		import_heading(in, in->prompt_node);
 		return true;
 	}
+	if (list_row(in, line))
+		return true;
 	if (features && import_number(&features, &in->state.fs.features))
 		return true;
 	if (!going_on && !import_value(line, "nows") && !import_value(line, "npwg") && !import_after(line, "lbads:"))

@@ -177,7 +177,7 @@ extern const struct import_reader import_reader_sfdisk, import_reader_parted, im
 	import_reader_mdstat, import_reader_lvm_table, import_reader_lvm_display, import_reader_scsi, import_reader_drive,
 	import_reader_nvme, import_reader_sysfs, import_reader_blockdev, import_reader_luks, import_reader_ext, import_reader_xfs,
 	import_reader_blkid, import_reader_dmsetup, import_reader_usb, import_reader_kernel_log, import_reader_warnings, import_reader_host,
-	import_reader_lsblk_table;
+	import_reader_lsblk_table, import_reader_lsblk_pairs, import_reader_mounts, import_reader_zfs;
 
 void import_begin(struct import *in);
 /** Build `graph` from what was gathered. 0, BLKALIGN_NOT_THIS when no fact was found, or negative errno. Releases `in`. */
@@ -237,6 +237,7 @@ enum import_lsblk_column {
 	LSBLK_MOUNT,
 	LSBLK_PTTYPE,
 	LSBLK_PARTTYPE,
+	LSBLK_PARENT,
 	LSBLK_VALUES, /* the others have a row in the table of import_lsblk.c */
 	LSBLK_COLUMNS = LSBLK_VALUES + 24,
 };

@@ -97,6 +97,19 @@ static bool set(struct import *in, struct blkalign_node *node, size_t row, const
 	return true;
 }
 
+/* .../md0/md/dev-sda1/offset: where the array's data starts on that member, in sectors. */
+static bool take_member(struct import *in, const struct import_fields *f, const char *value)
+{
+	uint64_t sectors;
+
+	if (f->count < 4 || strcmp(f->at[f->count - 1], "offset") != 0 || !import_starts(f->at[f->count - 2], "dev-") ||
+	    strcmp(f->at[f->count - 3], "md") != 0 || !import_number(&value, &sectors) || !u64_mul(sectors, 512, &sectors))
+		return false;
+	import_member(in, import_device(in, f->at[f->count - 4]), import_device(in, f->at[f->count - 2] + strlen("dev-")), sectors,
+		      IMPORT_SLOT_UNKNOWN, NULL);
+	return true;
+}
+
 /* `path` as printed, the value behind it. */
 static bool take(struct import *in, const char *path, const char *value)
 {
@@ -107,6 +120,8 @@ static bool take(struct import *in, const char *path, const char *value)
 	import_split(&f, path, "/");
 	if (f.count < 2 || strpbrk(path, "*?["))
 		return false;
+	if (take_member(in, &f, value))
+		return true;
 	row = find_file(f.at[f.count - 1]);
 	device = device_word(&f);
 	if (row == ARRAY_SIZE(files) || !device || (!strstr(path, "/sys/") && !is_group(f.at[f.count - 2])))
@@ -123,6 +138,20 @@ static bool bare_value(struct import *in, const char *line)
 	return take(in, in->args[in->arg_next++], line + strspn(line, " "));
 }
 
+/* "==> /sys/block/sda/queue/optimal_io_size <==" of head and tail: the value follows as below `cat`. */
+static bool head_line(struct import *in, const char *line)
+{
+	const char *end = strstr(line, " <==");
+
+	if (!import_starts(line, "==> /sys/") || !end)
+		return false;
+	snprintf(in->tool, sizeof(in->tool), "cat");
+	snprintf(in->args[0], sizeof(in->args[0]), "%.*s", (int)(end - line - 4), line + 4);
+	in->arg_count = 1;
+	in->arg_next = 0;
+	return true;
+}
+
 static bool line(struct import *in, const char *line, bool going_on)
 {
 	char path[512];
@@ -130,6 +159,8 @@ static bool line(struct import *in, const char *line, bool going_on)
 	const char *value = line + n;
 
 	(void)going_on;
+	if (head_line(in, line))
+		return true;
 	if (!strcmp(in->tool, "cat") && in->arg_next < in->arg_count && import_starts(in->args[in->arg_next], "/sys/"))
 		return bare_value(in, line);
 	if (!n || n >= sizeof(path) || !*value || !memchr(line, '/', n))

@@ -9,11 +9,13 @@
 
 /* Ordered: those whose lines carry a mark of their own first, those that take weaker signs last. */
 static const struct import_reader *const readers[] = {
-	&import_reader_sysfs,	  &import_reader_kernel_log,  &import_reader_warnings, &import_reader_fdisk,  &import_reader_sfdisk,
-	&import_reader_parted,	  &import_reader_gdisk,	      &import_reader_mdadm,    &import_reader_mdstat, &import_reader_lvm_display,
-	&import_reader_lvm_table, &import_reader_lsblk_table, &import_reader_blockdev, &import_reader_scsi,   &import_reader_drive,
-	&import_reader_nvme,	  &import_reader_luks,	      &import_reader_ext,      &import_reader_xfs,    &import_reader_blkid,
-	&import_reader_dmsetup,	  &import_reader_usb,	      &import_reader_host,
+	&import_reader_sysfs,	 &import_reader_kernel_log,  &import_reader_warnings,  &import_reader_fdisk,
+	&import_reader_sfdisk,	 &import_reader_parted,	     &import_reader_gdisk,     &import_reader_mdadm,
+	&import_reader_mdstat,	 &import_reader_lvm_display, &import_reader_lvm_table, &import_reader_lsblk_table,
+	&import_reader_blockdev, &import_reader_scsi,	     &import_reader_drive,     &import_reader_nvme,
+	&import_reader_luks,	 &import_reader_ext,	     &import_reader_xfs,       &import_reader_blkid,
+	&import_reader_dmsetup,	 &import_reader_usb,	     &import_reader_host,      &import_reader_lsblk_pairs,
+	&import_reader_mounts,	 &import_reader_zfs,
 };
 
 static const char *const tools[] = {
@@ -21,7 +23,7 @@ static const char *const tools[] = {
 	"lvdisplay", "vgs",	   "vgdisplay", "lsblk",   "blockdev", "sg_vpd",   "sg_inq",	"sg_readcap", "hdparm",	   "smartctl",
 	"nvme",	     "cryptsetup", "dumpe2fs",	"tune2fs", "xfs_info", "mkfs.xfs", "mkfs.ext4", "mkfs.ext3",  "mkfs.ext2", "mke2fs",
 	"mkswap",    "blkid",	   "dmsetup",	"lsusb",   "cat",      "grep",	   "dmesg",	"uname",      "pvcreate",  "vgcreate",
-	"lvcreate",  "rpm",	   "dpkg",	"head",	   "tail",     "mkfs",	   "zdb",	"xfs_growfs",
+	"lvcreate",  "rpm",	   "dpkg",	"head",	   "tail",     "mkfs",	   "zdb",	"xfs_growfs", "mount",	   "ls",
 };
 
 static const char *base_name(const char *word)
