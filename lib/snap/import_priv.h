@@ -182,6 +182,10 @@ extern const struct import_reader import_reader_sfdisk, import_reader_parted, im
 void import_begin(struct import *in);
 /** Build `graph` from what was gathered. 0, BLKALIGN_NOT_THIS when no fact was found, or negative errno. Releases `in`. */
 int import_finish(struct import *in, struct blkalign_graph *graph, struct blkalign_error *reterr);
+/** Draw the conclusions that need all facts: places told in extents, extent sizes of groups, the bridge of a disk, names of one device. */
+void import_resolve_values(struct import *in);
+/** Arrays that share a member, and mappings that share a device, are one: to be called when the links name one node for each device. Sorts the links. */
+void import_resolve_sharing(struct import *in);
 /** Read text as import_text() does, adding to `in`. */
 void import_read(struct import *in, const char *text, size_t length);
 /** Take `line` as the command that what follows is the output of. False when it names no tool that is known. */
