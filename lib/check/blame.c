@@ -66,12 +66,15 @@ static uint64_t expected_offset(const struct blame *b)
 	if (b->hinted && blkalign_node_kind(b->guilty) == BLKALIGN_KIND_CRYPT)
 		return 16 * MIB;
 	if (b->hinted)
-		return MIB;
+		return blkalign_node_kind(b->guilty) == BLKALIGN_KIND_PARTITION ? remedy_partition_target(b, MIB) : MIB;
 	if (MIB % unit == 0)
 		unit = MIB;
 	from = own > b->grain.offset_bytes ? own - b->grain.offset_bytes : 0;
 	up = round_up_u64(from ? from : 1, unit);
-	return up ? up + b->grain.offset_bytes : BLKALIGN_UNKNOWN;
+	if (!up)
+		return BLKALIGN_UNKNOWN;
+	up += b->grain.offset_bytes;
+	return blkalign_node_kind(b->guilty) == BLKALIGN_KIND_PARTITION ? remedy_partition_target(b, up) : up;
 }
 
 static const char *unit_name(struct check *c, const struct blame *b)

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdio.h>
-
 #include "check/check.h"
 #include "check/rules.h"
 
@@ -22,40 +20,6 @@ void check_report(struct check *c, enum finding finding, enum impact impact, con
 					       .found_bytes = found_bytes,
 					       .expected_bytes = expected_bytes,
 					       .message = message });
-}
-
-static bool is_plain_word(const char *text)
-{
-	return *text && strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+:@%=") == strlen(text);
-}
-
-/* A name holding quotes or backslashes cannot be written down both safely and simply: then a placeholder stands for it. */
-static const char *shell_word(struct check *c, const char *path)
-{
-	char safe[512];
-
-	if (is_plain_word(path))
-		return report_text(c->report, "%s", path);
-	blkalign_escape(safe, sizeof(safe), path);
-	if (strcmp(safe, path) != 0 || strchr(path, '\''))
-		return "DEVICE";
-	return report_text(c->report, "'%s'", path);
-}
-
-const char *check_path(struct check *c, const struct blkalign_node *node)
-{
-	const char *path = blkalign_node_str(node, BLKALIGN_ATTR_DEVPATH), *name = blkalign_node_name(node);
-	char made[300];
-
-	if (path)
-		return shell_word(c, path);
-	/* Contents are named "what:device"; commands act on the device. */
-	if ((blkalign_node_kind(node) == BLKALIGN_KIND_PV || blkalign_node_kind(node) == BLKALIGN_KIND_CRYPT ||
-	     blkalign_node_kind(node) == BLKALIGN_KIND_CONTENT || blkalign_node_kind(node) == BLKALIGN_KIND_BCACHE) &&
-	    blkalign_node_edges(node))
-		return check_path(c, blkalign_node_edge(node, 0)->lower);
-	snprintf(made, sizeof(made), "%s%s", strncmp(name, "/dev/", 5) == 0 ? "" : "/dev/", name);
-	return shell_word(c, made);
 }
 
 static void check_done(struct check *c)

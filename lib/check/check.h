@@ -95,8 +95,6 @@ const char *check_name(struct check *c, const struct blkalign_node *node);
 /** Report without cause, price and remedy. */
 void check_report(struct check *c, enum finding finding, enum impact impact, const struct blkalign_node *node, uint64_t found_bytes,
 		  uint64_t expected_bytes, const char *message);
-/** The device's path as a shell word: quoted where needed, safe for a terminal. */
-const char *check_path(struct check *c, const struct blkalign_node *node);
 static inline bool attr_is(const struct blkalign_node *node, enum blkalign_attr attr, const char *text)
 {
 	const char *value = blkalign_node_str(node, attr);

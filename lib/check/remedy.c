@@ -2,90 +2,61 @@
 #include <inttypes.h>
 
 #include "check/remedy.h"
+#include "check/shell.h"
 
-static uint64_t logical_of(const struct blkalign_node *n)
-{
-	uint64_t logical = blkalign_node_u64(n, BLKALIGN_ATTR_LOGICAL_BLOCK);
-
-	return is_set(logical) ? logical : 512;
-}
-
-static const char *for_partition(struct check *c, const struct blame *b, uint64_t expected)
-{
-	const char *disk = check_path(c, b->below);
-	uint64_t number = blkalign_node_u64(b->guilty, BLKALIGN_ATTR_PART_NUMBER), sector = expected / logical_of(b->below);
-
-	if (!is_set(number))
-		return report_text(c->report,
-				   "after a backup, with %s unmounted, move its start to sector %" PRIu64
-				   " of %s (sfdisk --move-data, needs free room behind it)",
-				   check_name(c, b->guilty), sector, disk);
-	return report_text(c->report,
-			   "after a backup, with the partition unmounted and free room behind it: echo '%" PRIu64
-			   ",' | sfdisk --move-data -N %" PRIu64
-			   " %s (moves the data; an interruption loses it). Or delete it (destroys the content) and make it "
-			   "again: parted -a none %s unit s rm %" PRIu64 " mkpart primary %" PRIu64 " END, then restore",
-			   sector, number, disk, disk, number, sector);
-}
-
-static const char *for_pv(struct check *c, const struct blame *b, uint64_t expected)
-{
-	const char *device = check_path(c, b->guilty), *vg = blkalign_node_str(b->guilty, BLKALIGN_ATTR_VG_NAME);
-	const char *create = report_text(c->report, "pvcreate --dataalignment %" PRIu64 "k %s", expected / KIB, device);
-
-	if (expected == MIB)
-		create = report_text(c->report, "pvcreate --dataalignment 1m %s", device);
-	if (!vg)
-		return report_text(
-			c->report,
-			"if no volume group is on it: pvremove %s && %s (destroys what is on it). Keep the hint out of later runs with "
-			"devices/data_alignment_detection = 0 in lvm.conf",
-			device, create);
-	vg = report_escaped(c->report, vg);
-	return report_text(
-		c->report,
-		"add a second physical volume to %s, made with --dataalignment 1m, then: pvmove %s && vgreduce %s %s && pvremove %s && %s "
-		"&& vgextend %s %s "
-		"(data stays readable throughout). Without a second device: back up, make it again (destroys the volumes), restore",
-		vg, device, vg, device, device, create, vg, device);
-}
-
+/*
+ * mdadm gives a member that is added the array's own offset and takes no other in manage mode; only a reshape changes it: downwards, because
+ * members that are full have no room for more (mdadm 4.2: "data-offset is too big"). Below 1 MiB the bitmap and the bad-block log may be in the way.
+ */
 static const char *for_md(struct check *c, const struct blame *b)
 {
-	const char *array = check_path(c, b->guilty), *member = check_path(c, b->below);
+	static const char *const reshaped[] = { "raid4", "raid5", "raid6", "raid10" };
+	uint64_t past = b->own_bytes - b->grain.offset_bytes, down = b->own_bytes - past % b->grain.bytes;
+	struct script s = { .c = c };
+	const char *array = script_block_device(&s, b->guilty);
+	bool can_grow = false;
 
-	return report_text(c->report,
-			   "one member at a time, array clean and redundant, backup at hand: mdadm %s --fail %s --remove %s && mdadm "
-			   "--zero-superblock %s && mdadm %s --add %s, "
-			   "wait for the resync, check the data offset with mdadm --examine %s (redundancy is lost meanwhile; zeroing "
-			   "destroys this member's copy)",
-			   array, member, member, member, array, member, member);
+	for (size_t i = 0; i < ARRAY_SIZE(reshaped); i++)
+		can_grow = can_grow || attr_is(b->guilty, BLKALIGN_ATTR_MD_LEVEL, reshaped[i]);
+	script_note(&s, "adding members anew does not help: they get the data offset of the array again");
+	if (can_grow && b->own_bytes > b->grain.offset_bytes && down >= MIB && down % KIB == 0) {
+		script_note(&s, "back up first; the array stays in use while all of its data is rewritten");
+		script_run(&s, "mdadm --grow %s --data-offset=%" PRIu64 "K", array, down / KIB);
+		script_run(&s, "mdadm --wait %s", array);
+		return script_finish(&s);
+	}
+	script_note(&s, "back up the content, then make the array again with its level, members and chunk;");
+	script_note(&s, "destroys what is on it:");
+	script_run_not(&s, "mdadm --create %s --data-offset=%" PRIu64 "K ...", array, round_up_u64(b->own_bytes, MIB) / KIB);
+	return script_finish(&s);
 }
 
 static const char *for_luks(struct check *c, const struct blame *b, uint64_t expected)
 {
-	const char *device = check_path(c, b->guilty);
+	uint64_t version = blkalign_node_u64(b->guilty, BLKALIGN_ATTR_LUKS_VERSION);
+	const char *type = version == 1 ? "--type luks1 " : version == 2 ? "--type luks2 " : "";
+	struct script s = { .c = c };
+	const char *device = script_block_device(&s, b->guilty);
 
-	return report_text(
-		c->report,
-		"cryptsetup luksHeaderBackup %s --header-backup-file FILE; back up the content; cryptsetup luksFormat --offset %" PRIu64
-		" %s (destroys the content); restore",
-		device, expected / 512, device);
+	script_note(&s, "back up the content, and close the container");
+	script_run(&s, "cryptsetup luksHeaderBackup %s --header-backup-file luks-header.backup", device);
+	script_note(&s, "destroys the content and its keys (cryptsetup asks):");
+	script_run(&s, "cryptsetup luksFormat %s--offset %" PRIu64 " %s", type, expected / 512, device);
+	script_note(&s, "open it, make what was on it, restore");
+	return script_finish(&s);
 }
 
 const char *remedy_for_start(struct check *c, const struct blame *b, enum finding finding, uint64_t expected)
 {
-	if (expected == BLKALIGN_UNKNOWN)
-		return NULL;
-	if (b->boundary == BOUNDARY_STRIPE)
+	if (expected == BLKALIGN_UNKNOWN || b->boundary == BOUNDARY_STRIPE)
 		return NULL;
 	if (finding == FINDING_ALIGNMENT_OFFSET)
-		return blkalign_finding_info(finding)->remedy;
+		return script_general(c, finding);
 	switch (blkalign_node_kind(b->guilty)) {
 	case BLKALIGN_KIND_PARTITION:
-		return for_partition(c, b, expected);
+		return remedy_for_partition(c, b, expected);
 	case BLKALIGN_KIND_PV:
-		return for_pv(c, b, expected);
+		return remedy_for_pv(c, b, expected);
 	case BLKALIGN_KIND_MD:
 		return for_md(c, b);
 	case BLKALIGN_KIND_CRYPT:
@@ -98,35 +69,37 @@ const char *remedy_for_start(struct check *c, const struct blame *b, enum findin
 	case BLKALIGN_KIND_CONTENT:
 		break;
 	}
-	return blkalign_finding_info(finding)->remedy;
+	return script_general(c, finding);
 }
 
-/* The device whose queue/ directory counts: names from images or pasted text may be no kernel names, then DEVICE stands there. */
-static const char *kernel_name(struct check *c, const struct blkalign_node *n)
+/* udev matches the kernel's name; names from images or pasted text may be none. */
+static bool is_kernel_name(const char *name) { return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name); }
+
+const char *remedy_for_read_ahead(struct check *c, const struct blkalign_node *node)
 {
-	const char *name = blkalign_node_name(n);
+	const char *name = blkalign_node_name(node);
+	bool known = is_kernel_name(name) && blkalign_node_kind(node) != BLKALIGN_KIND_PARTITION;
+	struct script s = { .c = c };
 
-	return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(name) ? check_name(c, n) : "DEVICE";
-}
-
-const char *remedy_for_read_ahead(struct check *c, const struct blkalign_node *disk)
-{
-	const char *name = kernel_name(c, disk);
-
-	return report_text(
-		c->report,
-		"now: echo 128 > /sys/block/%s/queue/read_ahead_kb; for the next boot a line in /etc/udev/rules.d/60-read-ahead.rules: "
-		"ACTION==\"add|change\", KERNEL==\"%s\", ATTR{queue/read_ahead_kb}=\"128\"",
-		name, name);
+	script_run(&s, "blockdev --setra 256 %s", shell_device(c, node));
+	script_note(&s, "for the next boot%s:", known ? "" : "; fill in the kernel's name of the device for NAME");
+	(known ? script_run : script_run_not)(
+		&s,
+		"echo 'ACTION==\"add|change\", KERNEL==\"%s\", ATTR{queue/read_ahead_kb}=\"128\"' >> /etc/udev/rules.d/60-read-ahead.rules",
+		known ? name : "NAME");
+	return script_finish(&s);
 }
 
 const char *remedy_for_hint(struct check *c, const struct blkalign_node *node)
 {
-	const char *device = check_path(c, node);
+	const char *device = shell_device(c, node);
+	struct script s = { .c = c };
 
-	return report_text(c->report,
-			   "leave what is there; give the grain by hand from now on: parted -a none %s mkpart ... 1MiB, pvcreate "
-			   "--dataalignment 1m %s, cryptsetup luksFormat --offset "
-			   "32768 %s, mkfs.ext4 -E stride=0,stripe_width=0 %s",
-			   device, device, device, device);
+	script_note(&s, "leave what is there; on an empty device give the grain by hand;");
+	script_note(&s, "destroys what is on it, each of these:");
+	script_run_not(&s, "echo '1MiB,' | sfdisk %s", device);
+	script_run_not(&s, "pvcreate --dataalignment 1m %s", device);
+	script_run_not(&s, "cryptsetup luksFormat --offset 32768 %s", device);
+	script_run_not(&s, "mkfs.ext4 -E stride=0,stripe_width=0 %s", device);
+	return script_finish(&s);
 }

@@ -64,6 +64,8 @@ const char *report_text(struct blkalign_report *report, const char *format, ...)
 	return keep(report, arena_strdup(report->arena, text));
 }
 
+const char *report_keep(struct blkalign_report *report, const char *text) { return keep(report, arena_strdup(report->arena, text)); }
+
 const char *report_escaped(struct blkalign_report *report, const char *text)
 {
 	char safe[512];

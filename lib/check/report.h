@@ -46,6 +46,8 @@ struct draft {
 struct blkalign_report *report_new(void);
 /** A string that lives as long as the report; "" without memory. */
 const char *report_text(struct blkalign_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** A copy of `text`, however long. */
+const char *report_keep(struct blkalign_report *report, const char *text);
 /** A copy of `text`, its control characters escaped. */
 const char *report_escaped(struct blkalign_report *report, const char *text);
 void report_add(struct blkalign_report *report, const struct draft *draft);

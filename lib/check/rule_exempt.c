@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "check/rules.h"
+#include "check/shell.h"
 
 /* Room that tables leave at the end of a disk: the backup GPT, and a rounded last cylinder or MiB. */
 #define END_SLACK_BYTES (2 * MIB)
@@ -57,6 +58,15 @@ static int wrong_factor(const struct table *t, uint64_t size)
 	return 0;
 }
 
+static const char *unit_remedy(struct check *c, const struct blkalign_node *disk, uint64_t unit)
+{
+	struct script s = { .c = c };
+
+	script_note(&s, "do not make a new table; to read the data, without writing anything:");
+	script_run(&s, "losetup --read-only --sector-size %" PRIu64 " --partscan --find --show %s", unit, shell_device(c, disk));
+	return script_finish(&s);
+}
+
 static void report_unit(struct check *c, const struct blkalign_node *disk, uint64_t unit, uint64_t read_as, const char *proof)
 {
 	report_add(
@@ -71,10 +81,7 @@ static void report_unit(struct check *c, const struct blkalign_node *disk, uint6
 				c->report, "the partition table of %s was written in blocks of %" PRIu64 " bytes%s; the data is intact: %s",
 				check_name(c, disk), unit,
 				is_set(read_as) ? report_text(c->report, " and is read in blocks of %" PRIu64, read_as) : "", proof),
-			.remedy = report_text(c->report,
-					      "losetup --read-only --sector-size %" PRIu64
-					      " --partscan --find --show %s (read only); do not make a new table",
-					      unit, check_path(c, disk)),
+			.remedy = unit_remedy(c, disk, unit),
 		});
 }
 
@@ -134,7 +141,7 @@ static void report_phantom(struct check *c, const struct blkalign_node *n, const
 					       .found_bytes = BLKALIGN_UNKNOWN,
 					       .expected_bytes = BLKALIGN_UNKNOWN,
 					       .message = message,
-					       .remedy = blkalign_finding_info(FINDING_PHANTOM_PARTITION)->remedy });
+					       .remedy = script_general(c, FINDING_PHANTOM_PARTITION) });
 }
 
 /* A whole disk that is a member shows the array's (or its own stale) table as partitions of its own. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "check/rules.h"
+#include "check/shell.h"
 
 /* More disks than this in one stripe are nobody's array. */
 #define DATA_DISKS_MAX 128
@@ -45,20 +46,41 @@ struct told {
 	uint64_t block;
 };
 
-static const char *stripe_remedy(struct check *c, const struct blkalign_node *n, const struct told *t, uint64_t chunk, uint64_t stripe)
+static const char *xfs_remedy(struct check *c, const struct blkalign_node *n, uint64_t chunk, uint64_t stripe)
 {
 	const char *mount = blkalign_node_str(n, BLKALIGN_ATTR_MOUNT_POINT);
+	struct script s = { .c = c };
+	const char *device = shell_device(c, n);
 
-	if (is_ext(n))
-		return report_text(c->report, "tune2fs -E stride=%" PRIu64 ",stripe_width=%" PRIu64 " %s", chunk / t->block,
-				   stripe / t->block, check_path(c, n));
-	if (!attr_is(n, BLKALIGN_ATTR_CONTENT, "xfs"))
+	if (!chunk) {
+		script_note(&s, "mount without sunit and swidth options; when it is made again, which");
+		script_note(&s, "destroys its content:");
+		script_run_not(&s, "mkfs.xfs -d noalign %s", device);
+		return script_finish(&s);
+	}
+	if (mount) {
+		const char *where = shell_word(c, mount, "");
+
+		script_run(&s, "umount %s", where);
+		script_run(&s, "mount -o sunit=%" PRIu64 ",swidth=%" PRIu64 " %s %s", chunk / 512, stripe / 512, device, where);
+		return script_finish(&s);
+	}
+	script_note(&s, "mount it once with these options; fill in where for MOUNTPOINT:");
+	script_run_not(&s, "mount -o sunit=%" PRIu64 ",swidth=%" PRIu64 " %s MOUNTPOINT", chunk / 512, stripe / 512, device);
+	return script_finish(&s);
+}
+
+static const char *stripe_remedy(struct check *c, const struct blkalign_node *n, const struct told *t, uint64_t chunk, uint64_t stripe)
+{
+	struct script s = { .c = c };
+
+	if (attr_is(n, BLKALIGN_ATTR_CONTENT, "xfs"))
+		return xfs_remedy(c, n, chunk, stripe);
+	if (!is_ext(n))
 		return NULL;
-	if (!chunk)
-		return report_text(c->report,
-				   "mkfs.xfs -d noalign when it is made again; mount without sunit and swidth options until then");
-	return report_text(c->report, "mount -o sunit=%" PRIu64 ",swidth=%" PRIu64 " %s %s", chunk / 512, stripe / 512, check_path(c, n),
-			   mount ? "at its mount point, once" : "MOUNTPOINT");
+	script_run(&s, "tune2fs -E stride=%" PRIu64 ",stripe_width=%" PRIu64 " %s", chunk / t->block, stripe / t->block,
+		   script_block_device(&s, n));
+	return script_finish(&s);
 }
 
 static void report_stripe(struct check *c, const struct blkalign_node *n, const struct told *t, enum impact impact,
@@ -179,10 +201,7 @@ static void rule_block(struct check *c, const struct blkalign_node *n)
 						  check_name(c, n), size, block, drive->physical_source),
 			   .price = report_text(c->report,
 						"model: a write of one file-system block: 1 block read + 1 block write instead of 0 + 1"),
-			   .remedy = report_text(c->report,
-						 "copy to a file system with %" PRIu64
-						 "-byte blocks (mkfs destroys what is there); not worth it for a boot partition",
-						 block),
+			   .remedy = script_general(c, FINDING_FS_BLOCK_BELOW_PHYSICAL),
 		   });
 }
 

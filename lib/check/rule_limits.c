@@ -2,8 +2,8 @@
 /* alignment_offset as the kernel shows it: a shift, a mark of inconsistency, or a stray value; and hints of stacked devices. */
 #include <inttypes.h>
 
-#include "check/remedy.h"
 #include "check/rules.h"
+#include "check/shell.h"
 
 /* What sysfs prints for a partition of a misaligned disk. */
 #define MINUS_ONE_UNSIGNED INT64_C(4294967295)
@@ -33,7 +33,7 @@ static void report_mark(struct check *c, const struct blkalign_node *n, bool uns
 				   unsigned_mark ? "4294967295 (-1 printed unsigned)" : "-1", verdict,
 				   unsigned_mark ? "; pvcreate fails on it with 'pe_align must not be less than pe_align_offset'" : ""),
 			   .remedy = unsigned_mark ? report_text(c->report, "pvcreate --dataalignment 1m --dataalignmentoffset 0 %s",
-								 check_path(c, n))
+								 shell_device(c, n))
 						   : NULL,
 		   });
 }
@@ -87,7 +87,7 @@ static void report_unplaced(struct check *c, const struct blkalign_node *n, int6
 							     ": that is the way to the next block, so it starts %" PRIu64
 							     " bytes past a %" PRIu64 "-byte physical block (%s)",
 							     check_name(c, n), offset, past, block, f->physical_source),
-				      .remedy = blkalign_finding_info(FINDING_ALIGNMENT_OFFSET)->remedy,
+				      .remedy = script_general(c, FINDING_ALIGNMENT_OFFSET),
 			      });
 }
 

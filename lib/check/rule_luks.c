@@ -3,12 +3,24 @@
 #include <inttypes.h>
 
 #include "check/rules.h"
+#include "check/shell.h"
 
 #define LARGE_SECTOR 4096
 
+static const char *end_remedy(struct check *c, const struct blkalign_node *n, uint64_t excess)
+{
+	struct script s = { .c = c };
+
+	script_note(&s, "after a backup, shorten %s by %" PRIu64 " bytes (%" PRIu64 " sectors); or", check_name(c, below(n)), excess,
+		    excess / 512);
+	script_note(&s, "destroys the content: format it with small encryption sectors:");
+	script_run_not(&s, "cryptsetup luksFormat --sector-size 512 %s", shell_device(c, n));
+	return script_finish(&s);
+}
+
 static void report_end(struct check *c, const struct blkalign_node *n, uint64_t area, uint64_t sector)
 {
-	const char *device = check_path(c, n), *name = check_name(c, n);
+	const char *name = check_name(c, n);
 	bool large = sector != 512;
 
 	report_add(c->report,
@@ -24,11 +36,7 @@ static void report_end(struct check *c, const struct blkalign_node *n, uint64_t 
 						  name, area, area / LARGE_SECTOR, area % LARGE_SECTOR,
 						  large ? "4096-byte encryption sectors do not fit, opening or re-encrypting fails"
 							: "it can only be used with 512-byte encryption sectors"),
-			   .remedy = report_text(
-				   c->report,
-				   "shorten %s by %" PRIu64 " bytes (%" PRIu64
-				   " sectors), after a backup; or cryptsetup luksFormat --sector-size 512 %s (destroys the content)",
-				   check_name(c, below(n)), area % LARGE_SECTOR, area % LARGE_SECTOR / 512, device),
+			   .remedy = end_remedy(c, n, area % LARGE_SECTOR),
 		   });
 }
 

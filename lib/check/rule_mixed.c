@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "check/rules.h"
+#include "check/shell.h"
 
 /* Contents above a device are looked at up to here: the sentence needs a number, not all names. */
 #define CONTENTS_MAX 1000
@@ -42,7 +43,7 @@ static void report_mixed(struct check *c, const struct blkalign_node *node, cons
 					       .found_bytes = high,
 					       .expected_bytes = low,
 					       .message = message,
-					       .remedy = blkalign_finding_info(FINDING_MIXED_LOGICAL_SIZES)->remedy });
+					       .remedy = script_general(c, FINDING_MIXED_LOGICAL_SIZES) });
 }
 
 void rule_mixed_md(struct check *c, const struct blkalign_node *n)

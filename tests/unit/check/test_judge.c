@@ -59,7 +59,7 @@ static void test_bridge_and_lvm(void **state)
 	assert_non_null(strstr(f->message, "3584 bytes past"));
 	assert_non_null(strstr(f->message, "3 layers above inherit it"));
 	assert_non_null(strstr(f->price, "2 block reads + 2 block writes instead of 0 + 1"));
-	assert_non_null(strstr(f->remedy, "pvcreate --dataalignment 1m /dev/sda"));
+	assert_non_null(strstr(f->remedy, "\npvremove /dev/sda\npvcreate --dataalignment 1m /dev/sda"));
 	f = must(r, "BOGUS-OPTIMAL-IO", "sda");
 	assert_int_equal(f->severity, BLKALIGN_WARNING);
 	assert_non_null(strstr(f->message, "USB bridge 174c:55aa"));
@@ -334,7 +334,9 @@ static void test_names_are_escaped(void **state)
 		const struct blkalign_finding *f = blkalign_report_finding(r, i);
 
 		assert_null(strpbrk(f->message, "\x1b\n"));
-		assert_null(f->remedy ? strstr(f->remedy, "reboot") : NULL);
+		assert_null(f->remedy ? strchr(f->remedy, '\x1b') : NULL);
+		if (f->remedy && strstr(f->remedy, "reboot"))
+			assert_non_null(strstr(f->remedy, "$'/dev/sd\\033[31m\\047; reboot #'"));
 	}
 	for (size_t i = 0; i < blkalign_report_layers(r); i++)
 		assert_null(strpbrk(blkalign_report_layer(r, i)->text, "\x1b\n"));

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Remedies are pasted into shells: every line is a command as it is typed, or a comment. Which sfdisk and lvm2 commands mend what is known from
+ * running them; tests/interop runs them again.
+ */
+#include "make.h"
+
+#include "check/shell.h"
+
+#define DISK_BYTES S512(131072)
+
+static struct blkalign_node *numbered(struct blkalign_graph *g, const char *name, struct blkalign_node *lower, uint64_t number,
+				      uint64_t sector, uint64_t sectors)
+{
+	struct blkalign_node *n = part(g, name, lower, S512(sector), S512(sectors));
+
+	set(n, BLKALIGN_ATTR_PART_NUMBER, number);
+	return n;
+}
+
+/* Commands start with the name of one of these programs. */
+static void assert_is_script(const char *remedy)
+{
+	static const char *const programs[] = { "echo '", "pv",	     "vg",	 "lv",	     "mdadm ",	  "tune2fs ",	    "cryptsetup ",
+						"mount ", "umount ", "swapoff ", "losetup ", "blockdev ", "LOOP=$(losetup " };
+
+	for (const char *line = remedy; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		bool known = !strncmp(line, "# ", 2);
+
+		for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+			known = known || !strncmp(line, programs[i], strlen(programs[i]));
+		if (!known)
+			print_error("no command: %s\n", line);
+		assert_true(known);
+		/* Comments that are prose are short. */
+		if (!strncmp(line, "# ", 2) && strncmp(line, "#   ", 4) != 0)
+			assert_true(strcspn(line, "\n") <= 100 || !memchr(line + 2, ' ', strcspn(line + 2, "\n")));
+	}
+}
+
+struct move {
+	uint64_t start, sectors, next; /* of the partition, and where the next one starts; 0 for none */
+	uint64_t expected;	       /* sector */
+	const char *command;
+	const char *says;
+};
+
+static void test_partition_room(void **state)
+{
+	static const struct move moves[] = {
+		{ 63, 40000, 0, 2048, "\necho '2048,' | sfdisk --move-data -N 2 /dev/sda",
+		  "up into the 1985 sectors behind it from sector 40063" },
+		{ 65537, 40000, 0, 67584, "\necho '67584,' | sfdisk --move-data -N 2 /dev/sda", "up into the 2047 sectors behind it" },
+		{ 65537, 40000, 105537, 65536, "\necho '65536,' | sfdisk --move-data -N 2 /dev/sda",
+		  "down into sectors 65536 to 65536 before it, which are free" },
+		/* One sector behind it is free: enough for the next physical block. */
+		{ 63, 40000, 40064, 64, "\necho '64,' | sfdisk --move-data -N 2 /dev/sda", "up into the 1 sectors" },
+		{ 63, 40000, 40063, 2048, "\necho '2048,38015' | sfdisk -N 2 /dev/sda", "# destroys the content of sda2" },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(moves); i++) {
+		_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+		_cleanup_report_ struct blkalign_report *r = NULL;
+		struct blkalign_node *sda = disk(g, "sda", DISK_BYTES, 512, 4096, 4096, 0);
+		const struct blkalign_finding *f;
+
+		set_text(sda, BLKALIGN_ATTR_TABLE_TYPE, "dos");
+		numbered(g, "sda2", sda, 2, moves[i].start, moves[i].sectors);
+		if (moves[i].next)
+			numbered(g, "sda3", sda, 3, moves[i].next, 8);
+		r = check(g);
+		f = must(r, "PARTITION-START", "sda2");
+		assert_int_equal(f->expected_bytes, S512(moves[i].expected));
+		if (!strstr(f->remedy, moves[i].command) || !strstr(f->remedy, moves[i].says))
+			dump(r);
+		assert_non_null(strstr(f->remedy, moves[i].command));
+		assert_non_null(strstr(f->remedy, moves[i].says));
+		assert_is_script(f->remedy);
+	}
+}
+
+/* A start that a bogus hint chose goes back to 1 MiB, down, where that is free. */
+static void test_partition_of_hint(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *sda = disk(g, "sda", DISK_BYTES, 512, 512, 512, 33553920), *p;
+	const struct blkalign_finding *f;
+
+	(void)state;
+	p = numbered(g, "sda1", sda, 1, 65535, 40000);
+	set_text(fs(g, "ext4:sda1", "ext4", p), BLKALIGN_ATTR_MOUNT_POINT, "/srv/it's");
+	r = check(g);
+	f = must(r, "PARTITION-START", "sda1");
+	assert_non_null(strstr(f->remedy, "down into sectors 2048 to 65534"));
+	assert_non_null(strstr(f->remedy, "\numount '/srv/it'\\''s'\necho '2048,' | sfdisk --move-data -N 1 /dev/sda"));
+	assert_is_script(must(r, "BOGUS-OPTIMAL-IO", "sda")->remedy);
+}
+
+/* Nobody told how long it is or which number it has: the line that needs the number is a comment. */
+static void test_partition_unknown(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	const char *remedy;
+
+	(void)state;
+	part(g, "sda1", disk(g, "sda", 0, 512, 4096, 4096, 0), S512(63), 0);
+	r = check(g);
+	remedy = must(r, "PARTITION-START", "sda1")->remedy;
+	assert_non_null(strstr(remedy, "must be free"));
+	assert_non_null(strstr(remedy, "fill in the number"));
+	assert_non_null(strstr(remedy, "#   echo '2048,' | sfdisk --move-data -N N /dev/sda"));
+	assert_is_script(remedy);
+}
+
+static void test_lvm(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *volumes = pv(g, "pv:sda", disk(g, "sda", DISK_BYTES, 512, 512, 512, 33553920), 33553920, 4 * MIB), *lv;
+	const char *remedy;
+
+	(void)state;
+	set_text(volumes, BLKALIGN_ATTR_VG_NAME, "$(x)");
+	lv = on(g, BLKALIGN_KIND_LV, "$(x)/a b", volumes, 33553920, 8 * MIB);
+	set_text(lv, BLKALIGN_ATTR_LV_NAME, "a b");
+	r = check(g);
+	remedy = must(r, "PE-START", "pv:sda")->remedy;
+	assert_non_null(strstr(remedy, "\npvcreate --dataalignment 1m \"$NEW\"\nvgextend '$(x)' \"$NEW\"\npvmove /dev/sda\nvgreduce '$(x)' "
+				       "/dev/sda\npvremove /dev/sda\npvcreate --dataalignment 1m /dev/sda\nvgextend '$(x)' /dev/sda\n"));
+	assert_non_null(strstr(remedy,
+			       "# destroys all volumes of '$(x)':\n#   vgremove --yes '$(x)'\n#   pvcreate --dataalignment 1m /dev/sda\n"
+			       "#   vgcreate --physicalextentsize 4096k '$(x)' /dev/sda\n#   lvcreate -l 2 -n 'a b' '$(x)'\n"));
+	assert_is_script(remedy);
+}
+
+/* Another volume of the group takes the extents. */
+static void test_lvm_two_volumes(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	const char *remedy;
+
+	(void)state;
+	set_text(pv(g, "pv:sda", disk(g, "sda", DISK_BYTES, 512, 512, 512, 33553920), 33553920, 4 * MIB), BLKALIGN_ATTR_VG_NAME, "vg");
+	set_text(pv(g, "pv:sdb", disk(g, "sdb", DISK_BYTES, 512, 4096, 4096, 0), MIB, 4 * MIB), BLKALIGN_ATTR_VG_NAME, "vg");
+	r = check(g);
+	remedy = must(r, "PE-START", "pv:sda")->remedy;
+	assert_null(strstr(remedy, "NEW"));
+	assert_non_null(strstr(remedy, "\npvmove /dev/sda\nvgreduce vg /dev/sda\n"));
+	assert_is_script(remedy);
+}
+
+/* mdadm 4.2 on Linux 6.1: a member that is added gets the array's offset of 2049 sectors again; growing to 1024K puts all members at 2048. */
+static void test_md(void **state)
+{
+	static const char *const levels[] = { "raid5", "raid1" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+		_cleanup_report_ struct blkalign_report *r = NULL;
+		struct blkalign_node *members[3] = { disk(g, "sda", DISK_BYTES, 512, 4096, 4096, 0),
+						     disk(g, "sdb", DISK_BYTES, 512, 4096, 4096, 0),
+						     disk(g, "sdc", DISK_BYTES, 512, 4096, 4096, 0) };
+		const char *remedy;
+
+		md(g, "md0", levels[i], members, 3, i ? 1 : 2, i ? 0 : 64 * KIB, S512(2049));
+		r = check(g);
+		remedy = must(r, "MD-DATA-OFFSET", "md0")->remedy;
+		assert_is_script(remedy);
+		if (i)
+			assert_non_null(strstr(remedy, "\n#   mdadm --create /dev/md0 --data-offset=2048K"));
+		else
+			assert_non_null(strstr(remedy, "\nmdadm --grow /dev/md0 --data-offset=1024K\nmdadm --wait /dev/md0"));
+	}
+}
+
+/* Partitions of image files are there only behind a loop device. */
+static void test_image(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("images");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *image = disk(g, "-a b.img", DISK_BYTES, 512, 4096, 4096, 0);
+
+	(void)state;
+	set_text(image, BLKALIGN_ATTR_DEVPATH, "-a b.img");
+	pv(g, "pv:-a b.img1", numbered(g, "-a b.img1", image, 1, 2048, 100000), 33553920, 4 * MIB);
+	r = check(g);
+	assert_string_equal(must(r, "PE-START", NULL)->remedy, "LOOP=$(losetup --find --show --partscan './-a b.img')\n"
+							       "# destroys the LVM label (refused while a volume group is on it):\n"
+							       "pvremove \"${LOOP}p1\"\n"
+							       "pvcreate --dataalignment 1m \"${LOOP}p1\"");
+}
+
+static void assert_word(const char *text, const char *expected)
+{
+	struct check c = { .report = report_new() };
+
+	assert_string_equal(shell_word(&c, text, "./"), expected);
+	assert_false(c.failed);
+	blkalign_report_free(c.report);
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	assert_word("/dev/disk/by-id/ata-X_1:0", "/dev/disk/by-id/ata-X_1:0");
+	assert_word("", "''");
+	assert_word("-rf", "./-rf");
+	assert_word("-r f", "'./-r f'");
+	assert_word("a b", "'a b'");
+	assert_word("$(x)", "'$(x)'");
+	assert_word("`x`;\"*?~", "'`x`;\"*?~'");
+	assert_word("it's", "'it'\\''s'");
+	assert_word("back\\slash", "'back\\slash'");
+	assert_word("B\xc3\xbc"
+		    "cher",
+		    "'B\xc3\xbc"
+		    "cher'");
+	assert_word("a\x1b[31m\n'\\", "$'a\\033[31m\\012\\047\\134'");
+	/* Text that runs backwards, and bytes that are no text. */
+	assert_word("\xe2\x80\xae"
+		    "x",
+		    "$'\\342\\200\\256x'");
+	assert_word("\xff\xc3", "$'\\377\\303'");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_partition_room),
+		cmocka_unit_test(test_partition_of_hint),
+		cmocka_unit_test(test_partition_unknown),
+		cmocka_unit_test(test_lvm),
+		cmocka_unit_test(test_lvm_two_volumes),
+		cmocka_unit_test(test_image),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_md),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
