@@ -123,7 +123,8 @@ static int select_named(struct live *live, const char *const *names, size_t coun
 		size_t found = find_named(live, names[i]);
 
 		if (found == LIVE_NONE)
-			return blkalign_error_set(reterr, -ENODEV, names[i], BLKALIGN_UNKNOWN, "is neither a file nor a block device of this machine");
+			return blkalign_error_set(reterr, -ENODEV, names[i], BLKALIGN_UNKNOWN,
+						  "is neither a file nor a block device of this machine");
 		live->devs.data[found].selected = true;
 	}
 	select_above(live);
@@ -223,10 +224,10 @@ static int finish(struct live *live)
 		if (live->devs.data[i].node && !live->devs.data[i].partition)
 			r = live_slave_edges(live, &live->devs.data[i]);
 	if (r == 0 && live->root.refused)
-		r = graph_remark(live->graph, "%zu files of the system could not be read for lack of permission, the first being %s",
+		r = graph_remark(live->graph, "%zu file(s) of the system could not be read for lack of permission, the first being %s",
 				 live->root.refused, live->root.first_refused);
 	if (r == 0 && live->root.failed)
-		r = graph_remark(live->graph, "%zu files of the system could not be read because of errors, the first being %s",
+		r = graph_remark(live->graph, "%zu file(s) of the system could not be read because of errors, the first being %s",
 				 live->root.failed, live->root.first_failed);
 	return r == 0 ? graph_sort(live->graph) : r;
 }

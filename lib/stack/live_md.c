@@ -254,6 +254,27 @@ static int set_bitmap(struct live *live, struct live_dev *md)
 	return live_set_attrs(live, md, bitmap_attrs, ARRAY_SIZE(bitmap_attrs));
 }
 
+/* md/uuid (6.1 and later) has the hyphens of a UUID; mdadm writes the same digits as four words with colons, and so do we everywhere. */
+static int set_uuid(struct live *live, struct live_dev *md)
+{
+	_cleanup_free_ char *uuid = NULL;
+	char words[8 * 4 + 3 + 1];
+	size_t out = 0;
+	int r = live_dev_text(live, md, "md/uuid", &uuid);
+
+	if (r != 0)
+		return r == -ENOMEM ? r : 0;
+	for (const char *c = uuid; *c && out < sizeof(words) - 1; c++) {
+		if (*c == '-')
+			continue;
+		if (out % 9 == 8)
+			words[out++] = ':';
+		words[out++] = *c;
+	}
+	words[out] = '\0';
+	return out == sizeof(words) - 1 ? graph_set_str(md->node, BLKALIGN_ATTR_MD_UUID, words, BLKALIGN_ORIGIN_SYSFS) : 0;
+}
+
 /* "none" when nothing is running */
 static int set_sync_speed(struct live *live, struct live_dev *md)
 {
@@ -283,6 +304,8 @@ int live_md(struct live *live, struct live_dev *md)
 		r = set_bitmap(live, md);
 	if (r == 0)
 		r = set_sync_speed(live, md);
+	if (r == 0)
+		r = set_uuid(live, md);
 	if (r == 0)
 		r = read_members(live, md, &members);
 	if (r == 0)

@@ -91,12 +91,13 @@ int live_open_devices(struct live *live)
 			r = open_device(live, dev);
 	}
 	if (r == 0 && live->closed)
-		r = graph_remark(live->graph,
-				 "%zu devices could not be opened for lack of permission: superblocks and what only the devices themselves "
-				 "tell are missing (run as root to see them)",
-				 live->closed);
+		r = graph_remark(
+			live->graph,
+			"%zu device(s) could not be opened for lack of permission: superblocks and what only the devices themselves "
+			"tell are missing (run as root to see them)",
+			live->closed);
 	if (r == 0 && live->without_node)
-		r = graph_remark(live->graph, "%zu devices have no node of their own below /dev: their superblocks were not read",
+		r = graph_remark(live->graph, "%zu device(s) have no node of their own below /dev: their superblocks were not read",
 				 live->without_node);
 	return r;
 }

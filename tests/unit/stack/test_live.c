@@ -147,6 +147,7 @@ static void founding_facts(void **state)
 		{ "md127", "members_present", "4" },
 		{ "md127", "md_metadata", "1.2" },
 		{ "md127", "md_state", "clean" },
+		{ "md127", "md_uuid", "30bfab51:e3e305c6:0357f723:6361f437" },
 		{ "md127", "md_bitmap", "none" },
 		{ "md127", "md_bitmap_chunk_bytes", "(unknown)" },
 		{ "md127", "md_sync_speed_min_kib", "1000" },
@@ -328,7 +329,7 @@ static void refused_files_make_one_remark(void **state)
 	expect(graph, "sda", "minimum_io_bytes", "4096");
 	assert_int_equal(blkalign_graph_remarks(graph), 1);
 	assert_true(
-		has_remark(graph, "8 files of the system could not be read for lack of permission, the first being sys/class/block/sda"));
+		has_remark(graph, "8 file(s) of the system could not be read for lack of permission, the first being sys/class/block/sda"));
 	blkalign_graph_free(graph);
 }
 
