@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "check/check.h"
+#include "check/hidden.h"
 #include "check/price.h"
 #include "check/remedy.h"
 #include "check/rules.h"
@@ -155,7 +156,8 @@ static const char *message_of(struct check *c, const struct blame *b)
 				   check_name(c, b->on), b->own_bytes, b->residue_bytes, b->grain.bytes,
 				   facts_of(c, b->on)->physical_source);
 	return report_text(c->report, "%s at byte %" PRIu64 " of %s, and data lies %" PRIu64 " bytes past a %s%s%s", what_starts(c, b),
-			   b->own_bytes, check_name(c, b->below), b->residue_bytes, unit_name(c, b), hint_words(c, b), inherited(c, b));
+			   b->own_bytes, check_name(c, b->below), b->residue_bytes, unit_name(c, b), hint_words(c, b),
+			   report_text(c->report, "%s%s", inherited(c, b), hidden_of_partition(c, b->guilty)));
 }
 
 /* The array between the victim and the drives, if there is one. */

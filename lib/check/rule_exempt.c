@@ -2,6 +2,7 @@
 /* Before anything is judged: partitions whose place was read in the wrong unit or is seen through the wrong device. */
 #include <inttypes.h>
 
+#include "check/hidden.h"
 #include "check/rules.h"
 #include "check/shell.h"
 
@@ -58,6 +59,33 @@ static int wrong_factor(const struct table *t, uint64_t size)
 	return 0;
 }
 
+/* Files have no block size: the table's own is the better guess, and nothing is wrong with the file. */
+static bool is_unit_assumed(const struct blkalign_node *disk)
+{
+	const struct blkalign_value *logical = blkalign_node_value(disk, BLKALIGN_ATTR_LOGICAL_BLOCK);
+
+	return logical && logical->origin == BLKALIGN_ORIGIN_ASSUMED;
+}
+
+static void report_assumed_unit(struct check *c, const struct blkalign_node *disk, uint64_t unit, uint64_t read_as)
+{
+	struct script s = { .c = c };
+
+	script_run(&s, "blkalign check --assume-logical %" PRIu64 " %s", unit, shell_device(c, disk));
+	report_add(c->report, &(struct draft){
+				      .finding = FINDING_TABLE_WRONG_UNIT,
+				      .impact = IMPACT_NONE,
+				      .node = disk,
+				      .found_bytes = read_as,
+				      .expected_bytes = unit,
+				      .message = report_text(c->report,
+							     "the partition table of %s was written for %" PRIu64
+							     "-byte blocks: pass --assume-logical %" PRIu64 " (%" PRIu64 " was assumed)%s",
+							     check_name(c, disk), unit, unit, read_as, hidden_in_table(c, disk, unit)),
+				      .remedy = script_finish(&s),
+			      });
+}
+
 static const char *unit_remedy(struct check *c, const struct blkalign_node *disk, uint64_t unit)
 {
 	struct script s = { .c = c };
@@ -69,6 +97,10 @@ static const char *unit_remedy(struct check *c, const struct blkalign_node *disk
 
 static void report_unit(struct check *c, const struct blkalign_node *disk, uint64_t unit, uint64_t read_as, const char *proof)
 {
+	if (is_unit_assumed(disk)) {
+		report_assumed_unit(c, disk, unit, read_as);
+		return;
+	}
 	report_add(
 		c->report,
 		&(struct draft){
@@ -80,7 +112,8 @@ static void report_unit(struct check *c, const struct blkalign_node *disk, uint6
 			.message = report_text(
 				c->report, "the partition table of %s was written in blocks of %" PRIu64 " bytes%s; the data is intact: %s",
 				check_name(c, disk), unit,
-				is_set(read_as) ? report_text(c->report, " and is read in blocks of %" PRIu64, read_as) : "", proof),
+				is_set(read_as) ? report_text(c->report, " and is read in blocks of %" PRIu64, read_as) : "",
+				report_text(c->report, "%s%s", proof, hidden_in_table(c, disk, unit))),
 			.remedy = unit_remedy(c, disk, unit),
 		});
 }
@@ -167,11 +200,33 @@ static void look_at_member(struct check *c, const struct blkalign_node *disk)
 	}
 }
 
+/*
+ * The reader of tables has found that the entries were made for a device of another size. On an array they are a member's; on a
+ * mirror the bytes are the same on both and the partitions real, only the table's ends do not fit.
+ */
+static bool look_at_state(struct check *c, const struct blkalign_node *array)
+{
+	const char *note = blkalign_node_str(array, BLKALIGN_ATTR_TABLE_NOTE);
+	bool mirror = attr_is(array, BLKALIGN_ATTR_MD_LEVEL, "raid1");
+
+	if (!attr_is(array, BLKALIGN_ATTR_TABLE_STATE, "member-table") && !attr_is(array, BLKALIGN_ATTR_TABLE_STATE, "beyond-device"))
+		return false;
+	for (size_t i = 0; !mirror && i < blkalign_node_uppers(array); i++)
+		if (blkalign_node_kind(blkalign_node_upper(array, i)) == BLKALIGN_KIND_PARTITION)
+			facts_of(c, blkalign_node_upper(array, i))->exempt = EXEMPT_PHANTOM;
+	report_phantom(c, array, array, mirror ? IMPACT_NONE : IMPACT_BREAKS,
+		       report_text(c->report, "the partition table seen on %s does not belong to it%s%s%s", check_name(c, array),
+				   mirror ? " as it is" : "", note ? ": " : "", note ? report_escaped(c->report, note) : ""));
+	return true;
+}
+
 /* On a 0.90 array over whole disks: a partition as long as one member belongs to the member. */
 static void look_at_array(struct check *c, const struct blkalign_node *array)
 {
 	uint64_t component = blkalign_node_u64(array, BLKALIGN_ATTR_MD_COMPONENT);
 
+	if (look_at_state(c, array))
+		return;
 	if (!attr_is(array, BLKALIGN_ATTR_MD_METADATA, "0.90") || attr_is(array, BLKALIGN_ATTR_MD_LEVEL, "raid1") || !below(array))
 		return;
 	if (!is_set(component))

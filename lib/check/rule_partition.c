@@ -56,6 +56,22 @@ static void report_end(struct check *c, const struct blkalign_node *n, const str
 				 check_name(c, n), end, residue, block->bytes, heir(c, disk, end), print));
 }
 
+/* Entries that reach beyond a plain device: it was larger, or the table was copied from a larger one. */
+void rule_table_end(struct check *c, const struct blkalign_node *disk)
+{
+	const char *note = blkalign_node_str(disk, BLKALIGN_ATTR_TABLE_NOTE);
+
+	if (!attr_is(disk, BLKALIGN_ATTR_TABLE_STATE, "beyond-device"))
+		return;
+	for (size_t i = 0; i < blkalign_node_uppers(disk); i++)
+		if (facts_of(c, blkalign_node_upper(disk, i))->exempt == EXEMPT_PHANTOM ||
+		    blkalign_node_kind(blkalign_node_upper(disk, i)) == BLKALIGN_KIND_MD)
+			return;
+	check_report(c, FINDING_PARTITION_END, IMPACT_BREAKS, disk, BLKALIGN_UNKNOWN, blkalign_node_u64(disk, BLKALIGN_ATTR_SIZE),
+		     report_text(c->report, "the partition table of %s reaches beyond its end%s%s", check_name(c, disk), note ? ": " : "",
+				 note ? report_escaped(c->report, note) : ""));
+}
+
 void rule_partition_end(struct check *c, const struct blkalign_node *n)
 {
 	const struct facts *f = facts_of(c, n);

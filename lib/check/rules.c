@@ -17,6 +17,7 @@ static const struct {
 	{ KIND(DISK) | KIND(PARTITION) | STACKED, rule_alignment_offset },
 	{ KIND(PARTITION), rule_round_partition },
 	{ KIND(PARTITION), rule_partition_end },
+	{ KIND(DISK) | KIND(LV) | KIND(CRYPT), rule_table_end },
 	{ KIND(PARTITION), rule_container },
 	{ KIND(PV), rule_round_pv },
 	{ KIND(MD), rule_md },

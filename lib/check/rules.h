@@ -29,6 +29,7 @@ void rule_round_partition(struct check *c, const struct blkalign_node *node);
 void rule_round_pv(struct check *c, const struct blkalign_node *node);
 /* rule_partition.c */
 void rule_partition_end(struct check *c, const struct blkalign_node *node);
+void rule_table_end(struct check *c, const struct blkalign_node *node);
 /* rule_md.c */
 void rule_md(struct check *c, const struct blkalign_node *node);
 /* rule_mixed.c */
