@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "check/check.h"
+#include "check/recompute.h"
 #include "check/rules.h"
 
 const char *check_name(struct check *c, const struct blkalign_node *node)
@@ -25,6 +26,7 @@ void check_report(struct check *c, enum finding finding, enum impact impact, con
 static void check_done(struct check *c)
 {
 	free(c->facts);
+	free(c->limits);
 	vec_done(&c->blames);
 }
 
@@ -34,6 +36,9 @@ static int run(struct check *c)
 	if (!c->facts)
 		return -ENOMEM;
 	facts_collect(c);
+	c->limits = recompute_limits(c);
+	if (!c->limits)
+		return -ENOMEM;
 	rules_exempt(c);
 	judge_graph(c);
 	judge_report(c);

@@ -75,11 +75,14 @@ struct blame {
 	uint32_t victims;
 };
 
+struct recomputed;
+
 struct check {
 	const struct blkalign_graph *graph;
 	const struct blkalign_node *host; /**< or NULL */
 	struct blkalign_report *report;
-	struct facts *facts; /**< by node index */
+	struct facts *facts;		 /**< by node index */
+	struct recomputed *limits; /**< by node index: recompute.h */
 	VEC(struct blame) blames;
 	uint64_t places;     /**< walked so far, for the bound on hostile graphs */
 	bool contents_known; /**< contents of devices were looked at: an empty partition is empty */

@@ -209,9 +209,9 @@ static bool fits_geometry(const struct blkalign_node *n, const struct facts *f, 
 	uint64_t chunk = f->grains[BOUNDARY_CHUNK].bytes, stripe = f->grains[BOUNDARY_STRIPE].bytes;
 	const char *level = blkalign_node_str(n, BLKALIGN_ATTR_MD_LEVEL);
 
-	if (level && !strncmp(level, "raid10", 6))
-		return optimal % chunk == 0 && optimal / chunk <= blkalign_node_edges(n);
-	return optimal % stripe == 0 && optimal < 64 * MIB;
+	if (optimal % stripe == 0 && optimal < 64 * MIB)
+		return true;
+	return level && !strncmp(level, "raid10", 6) && optimal % chunk == 0 && optimal / chunk <= blkalign_node_edges(n);
 }
 
 static void collect_stacked_hint(const struct check *c, const struct blkalign_node *n, struct facts *f)

@@ -92,14 +92,17 @@ const char *remedy_for_read_ahead(struct check *c, const struct blkalign_node *n
 
 const char *remedy_for_hint(struct check *c, const struct blkalign_node *node)
 {
+	const struct facts *f = facts_of(c, node);
+	uint64_t stripe = f->grains[BOUNDARY_STRIPE].bytes, chunk = f->grains[BOUNDARY_CHUNK].bytes;
+	uint64_t grain = stripe && stripe % KIB == 0 ? stripe : MIB, header = round_up_u64(16 * MIB, grain);
 	const char *device = shell_device(c, node);
 	struct script s = { .c = c };
 
 	script_note(&s, "leave what is there; on an empty device give the grain by hand;");
 	script_note(&s, "destroys what is on it, each of these:");
-	script_run_not(&s, "echo '1MiB,' | sfdisk %s", device);
-	script_run_not(&s, "pvcreate --dataalignment 1m %s", device);
-	script_run_not(&s, "cryptsetup luksFormat --offset 32768 %s", device);
-	script_run_not(&s, "mkfs.ext4 -E stride=0,stripe_width=0 %s", device);
+	script_run_not(&s, "echo '%" PRIu64 "KiB,' | sfdisk %s", grain / KIB, device);
+	script_run_not(&s, "pvcreate --dataalignment %" PRIu64 "k %s", grain / KIB, device);
+	script_run_not(&s, "cryptsetup luksFormat --offset %" PRIu64 " %s", header / 512, device);
+	script_run_not(&s, "mkfs.ext4 -b 4096 -E stride=%" PRIu64 ",stripe_width=%" PRIu64 " %s", chunk / 4096, stripe / 4096, device);
 	return script_finish(&s);
 }

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "check/read_ahead.h"
+#include "check/recompute.h"
 #include "check/remedy.h"
 #include "check/rules.h"
 #include "check/tools.h"
@@ -130,6 +131,46 @@ static struct outlook outlook_of(struct check *c, const struct blkalign_node *n)
 	return (struct outlook){ IMPACT_NONE, "nothing on disk was placed by it, so nothing has to change" };
 }
 
+static uint64_t hint_below(const struct check *c, const struct blkalign_node *n)
+{
+	uint64_t optimal = facts_of(c, n)->optimal_bytes;
+
+	return optimal ? optimal : facts_of(c, drive_below(n))->optimal_bytes;
+}
+
+/* No hint below is nonsense by itself: the first whose least common multiple with the stripe is no stripe any more. */
+static const struct blkalign_node *odd_one(const struct check *c, const struct blkalign_node *n)
+{
+	uint64_t stripe = facts_of(c, n)->grains[BOUNDARY_STRIPE].bytes;
+
+	for (size_t i = 0; stripe && i < blkalign_node_edges(n); i++) {
+		const struct blkalign_node *lower = blkalign_node_edge(n, i)->lower;
+		uint64_t hint = hint_below(c, lower);
+
+		if (hint && topo_true_opt(stripe, &hint, 1).lcm_bytes >= 64 * MIB)
+			return drive_below(lower);
+	}
+	return n;
+}
+
+/* How the garbage came about: the stripe, what was multiplied into it, and whether the kernel's own arithmetic gives exactly this. */
+static const char *poison_words(struct check *c, const struct blkalign_node *n, const struct blkalign_node *cause)
+{
+	const struct facts *f = facts_of(c, n);
+	const struct recomputed *limits = &c->limits[blkalign_node_index(n)];
+	uint64_t stripe = f->grains[BOUNDARY_STRIPE].bytes, hint = hint_below(c, cause);
+	struct topo_true_opt opt;
+
+	if (f->hint != HINT_POISONED || cause == n || !stripe || !hint)
+		return "";
+	opt = topo_true_opt(stripe, &hint, 1);
+	return report_text(c->report, "; the true stripe is %" PRIu64 ", %s claims %" PRIu64 "%s%s", stripe, check_name(c, cause), hint,
+			   opt.cut ? ", and their least common multiple does not fit into the kernel's 32 bits" : "",
+			   limits->is_worked && limits->worked.opt_bytes == f->optimal_bytes
+				   ? " (worked out step by step it gives exactly this value)"
+				   : "");
+}
+
 /* The device below with whose bad hint this one was multiplied. */
 static const struct blkalign_node *poisoner(const struct check *c, const struct blkalign_node *n)
 {
@@ -142,7 +183,7 @@ static const struct blkalign_node *poisoner(const struct check *c, const struct 
 		if (f->bogus_below)
 			return drive_below(lower);
 	}
-	return n;
+	return facts_of(c, n)->hint == HINT_POISONED ? odd_one(c, n) : n;
 }
 
 static void report_bogus(struct check *c, const struct blkalign_node *n)
@@ -161,12 +202,12 @@ static void report_bogus(struct check *c, const struct blkalign_node *n)
 			   .cause = cause,
 			   .found_bytes = f->optimal_bytes,
 			   .expected_bytes = f->grains[BOUNDARY_STRIPE].bytes,
-			   .message = report_text(c->report, "optimal_io_size %" PRIu64 " of %s is %s%s; made up by %s; %s",
+			   .message = report_text(c->report, "optimal_io_size %" PRIu64 " of %s is %s%s%s; made up by %s; %s",
 						  f->optimal_bytes, check_name(c, n), hint_shape_text(f->hint),
 						  block && f->optimal_bytes % block
 							  ? ", and starts at its multiples put 4 KiB writes across two physical blocks"
 							  : "",
-						  from, outlook.words),
+						  poison_words(c, n, cause), from, outlook.words),
 			   .remedy = f->hint_dropped ? NULL : remedy_for_hint(c, n),
 		   });
 }

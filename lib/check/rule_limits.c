@@ -2,6 +2,7 @@
 /* alignment_offset as the kernel shows it: a shift, a mark of inconsistency, or a stray value; and hints of stacked devices. */
 #include <inttypes.h>
 
+#include "check/recompute.h"
 #include "check/rules.h"
 #include "check/shell.h"
 
@@ -100,12 +101,40 @@ static bool is_placed(const struct blkalign_node *n)
 	return true;
 }
 
+/*
+ * Since 6.9 the kernel forgets the mark when the offset is not 0. The same offset, worked out from below as that of limits that do not fit, is the mark.
+ */
+static bool has_lost_mark(const struct check *c, const struct blkalign_node *n, int64_t offset)
+{
+	const struct recomputed *r = &c->limits[blkalign_node_index(n)];
+
+	return offset > 0 && r->is_worked && r->begins_here && recomputed_alignment(r) == offset;
+}
+
+static void report_lost_mark(struct check *c, const struct blkalign_node *n, int64_t offset)
+{
+	bool misplaced = facts_of(c, n)->misplaced;
+
+	check_report(
+		c, FINDING_LIMITS_INCONSISTENT, misplaced ? IMPACT_MISLEADS : IMPACT_NONE, n, (uint64_t)offset, 0,
+		report_text(
+			c->report,
+			"alignment_offset of %s is %" PRId64
+			", worked out from the devices below it stands for -1: their limits do not fit, and Linux 6.9 and later forgets "
+			"the mark; %s",
+			check_name(c, n), offset,
+			misplaced ? "a layer below or above is misplaced, see there"
+				  : "by our own arithmetic all its data is on physical blocks"));
+}
+
 void rule_alignment_offset(struct check *c, const struct blkalign_node *n)
 {
 	int64_t offset = blkalign_node_i64(n, BLKALIGN_ATTR_ALIGNMENT_OFFSET, 0);
 
 	if (offset == -1 || offset == MINUS_ONE_UNSIGNED)
 		report_mark(c, n, offset != -1);
+	else if (has_lost_mark(c, n, offset))
+		report_lost_mark(c, n, offset);
 	else if (offset <= 0 || offset > INT32_MAX || facts_of(c, n)->misplaced)
 		return;
 	else if (blkalign_node_kind(n) == BLKALIGN_KIND_DISK)
