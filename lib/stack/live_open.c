@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#include <unistd.h>
+
 #include "stack/live.h"
 
 /* Drives without a fixed medium wait for one, boot and RPMB partitions of eMMC hold no stack, zram is memory. */
@@ -94,8 +96,8 @@ int live_open_devices(struct live *live)
 		r = graph_remark(
 			live->graph,
 			"%zu device(s) could not be opened for lack of permission: superblocks and what only the devices themselves "
-			"tell are missing (run as root to see them)",
-			live->closed);
+			"tell are missing%s",
+			live->closed, geteuid() ? " (run as root to see them)" : "");
 	if (r == 0 && live->without_node)
 		r = graph_remark(live->graph, "%zu device(s) have no node of their own below /dev: their superblocks were not read",
 				 live->without_node);
