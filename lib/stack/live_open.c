@@ -3,7 +3,6 @@
 #include <fnmatch.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-
 #include <unistd.h>
 
 #include "stack/live.h"
