@@ -135,11 +135,61 @@ static void reverse_layers(struct blkalign_report *report)
 	}
 }
 
+/* The line of a node; lines are in graph order by now. */
+static struct blkalign_layer *line_of(struct blkalign_report *report, const struct blkalign_node *node)
+{
+	size_t low = 0, high = report->layers.count, index = blkalign_node_index(node);
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (blkalign_node_index(report->layers.data[middle].node) < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < report->layers.count && report->layers.data[low].node == node ? &report->layers.data[low] : NULL;
+}
+
+/* Length of a line without its verdict, which follows the last colon. */
+static int length_without_verdict(const char *text)
+{
+	static const char *const verdicts[] = { ": aligned", ": unknown", ": not judged",
+						": aligned to the physical block, off the chunk" };
+	size_t length = strlen(text);
+
+	for (size_t i = 0; i < ARRAY_SIZE(verdicts); i++) {
+		size_t tail = strlen(verdicts[i]);
+
+		if (length >= tail && !strcmp(text + length - tail, verdicts[i]))
+			return (int)(length - tail);
+	}
+	return (int)length;
+}
+
+/*
+ * Some errors are no matter of a start: a chunk that shares physical blocks, an offset that only the kernel knows. The line of such a node was written
+ * without them, and the two must not contradict each other.
+ */
+static void condemn_lines(struct blkalign_report *report)
+{
+	for (size_t i = 0; i < report->findings.count && report->findings.data[i].severity == BLKALIGN_ERROR; i++) {
+		const struct blkalign_finding *f = &report->findings.data[i];
+		struct blkalign_layer *line = line_of(report, f->node);
+
+		if (!line || line->verdict == BLKALIGN_VERDICT_MISALIGNED)
+			continue;
+		line->verdict = BLKALIGN_VERDICT_MISALIGNED;
+		line->text = report_text(report, "%.*s; %s: misaligned", length_without_verdict(line->text), line->text, f->info->id);
+	}
+}
+
 int report_finish(struct blkalign_report *report)
 {
 	reverse_layers(report);
 	if (report->findings.count)
 		qsort(report->findings.data, report->findings.count, sizeof(*report->findings.data), finding_order);
+	condemn_lines(report);
 	report->verdict = sum_up(report);
 	return report->failed ? -ENOMEM : 0;
 }

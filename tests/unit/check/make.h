@@ -112,11 +112,29 @@ static inline struct blkalign_node *md(struct blkalign_graph *g, const char *nam
 	return n;
 }
 
+static inline void dump(const struct blkalign_report *report);
+
+/* The verdict, the worst finding and the worst layer line are one statement: a report that says two things at once is wrong somewhere. */
+static inline void assert_consistent(const struct blkalign_report *report)
+{
+	bool error = false, misaligned = false;
+
+	for (size_t i = 0; i < blkalign_report_findings(report); i++)
+		error = error || blkalign_report_finding(report, i)->severity == BLKALIGN_ERROR;
+	for (size_t i = 0; i < blkalign_report_layers(report); i++)
+		misaligned = misaligned || blkalign_report_layer(report, i)->verdict == BLKALIGN_VERDICT_MISALIGNED;
+	if (error != misaligned || error != (blkalign_report_verdict(report) == BLKALIGN_VERDICT_MISALIGNED))
+		dump(report);
+	assert_int_equal(error, misaligned);
+	assert_int_equal(error, blkalign_report_verdict(report) == BLKALIGN_VERDICT_MISALIGNED);
+}
+
 static inline struct blkalign_report *check(const struct blkalign_graph *g)
 {
 	struct blkalign_report *report = NULL;
 
 	assert_int_equal(blkalign_check(g, &report, NULL), 0);
+	assert_consistent(report);
 	return report;
 }
 

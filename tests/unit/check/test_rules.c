@@ -363,6 +363,9 @@ static void test_chunk_below_block(void **state)
 	md(g, "md0", "raid0", d, 2, 2, 4 * KIB, S512(264192));
 	r = check(g);
 	assert_int_equal(must(r, "MD-CHUNK", "md0")->severity, BLKALIGN_ERROR);
+	assert_string_equal(line_of(r, "md0"),
+			    "data at byte 135266304 of sda = 8256 x 16384 (physical block, sysfs); the same on 2 places; "
+			    "MD-CHUNK: misaligned");
 }
 
 static void test_spare_is_not_judged(void **state)
