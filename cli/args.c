@@ -66,6 +66,9 @@ void cli_help(const struct cli_verb *verb)
 		printf("\nExit status: 0 aligned, 1 could not check, 2 warnings, 3 misaligned.\n");
 }
 
+#define BLOCK_MIN_BYTES 512ULL
+#define BLOCK_MAX_BYTES (1024ULL * 1024)
+
 /* "4096", "4k", "4KiB": block sizes are powers of two from 512 to 1 MiB. */
 static int parse_block(const char *text, uint64_t *ret_bytes)
 {
@@ -77,10 +80,10 @@ static int parse_block(const char *text, uint64_t *ret_bytes)
 	if (errno || !value)
 		return -EINVAL;
 	if (!strcasecmp(end, "k") || !strcasecmp(end, "kib"))
-		value *= 1024;
+		value = value > BLOCK_MAX_BYTES ? 0 : value * 1024;
 	else if (*end)
 		return -EINVAL;
-	if (value < 512 || value > 1024 * 1024 || (value & (value - 1)))
+	if (value < BLOCK_MIN_BYTES || value > BLOCK_MAX_BYTES || (value & (value - 1)))
 		return -EINVAL;
 	*ret_bytes = value;
 	return 0;
