@@ -11,12 +11,12 @@
 static const struct {
 	const char *key, *heading, *help;
 } worked_out[] = {
-	[COLUMN_NAME - COLUMN_NAME] = { "name", "NAME", "device or content" },
-	[COLUMN_KIND - COLUMN_NAME] = { "kind", "KIND", "disk, partition, md, pv, lv, crypt, content, ..." },
-	[COLUMN_OFFSET - COLUMN_NAME] = { "offset", "OFFSET", "where byte 0 lies on the device below" },
-	[COLUMN_DISK_OFFSET - COLUMN_NAME] = { "disk_offset", "ON-DISK", "where byte 0 lies on the drive at the bottom" },
-	[COLUMN_SLOT - COLUMN_NAME] = { "slot", "SLOT", "role in the array above" },
-	[COLUMN_VERDICT - COLUMN_NAME] = { "verdict", "ALIGNED", "the judgement on this layer" },
+	[COLUMN_NAME - COLUMN_WORKED_OUT] = { "name", "NAME", "device or content" },
+	[COLUMN_KIND - COLUMN_WORKED_OUT] = { "kind", "KIND", "disk, partition, md, pv, lv, crypt, content, ..." },
+	[COLUMN_OFFSET - COLUMN_WORKED_OUT] = { "offset", "OFFSET", "where byte 0 lies on the device below" },
+	[COLUMN_DISK_OFFSET - COLUMN_WORKED_OUT] = { "disk_offset", "ON-DISK", "where byte 0 lies on the drive at the bottom" },
+	[COLUMN_SLOT - COLUMN_WORKED_OUT] = { "slot", "SLOT", "role in the array above" },
+	[COLUMN_VERDICT - COLUMN_WORKED_OUT] = { "verdict", "ALIGNED", "the judgement on this layer" },
 };
 
 static const unsigned usual[] = { COLUMN_NAME,
@@ -30,12 +30,12 @@ static const unsigned usual[] = { COLUMN_NAME,
 
 const char *column_heading(unsigned id)
 {
-	return id < BLKALIGN_ATTR_COUNT ? blkalign_attr_info((enum blkalign_attr)id)->heading : worked_out[id - COLUMN_NAME].heading;
+	return id < BLKALIGN_ATTR_COUNT ? blkalign_attr_info((enum blkalign_attr)id)->heading : worked_out[id - COLUMN_WORKED_OUT].heading;
 }
 
 const char *column_key(unsigned id)
 {
-	return id < BLKALIGN_ATTR_COUNT ? blkalign_attr_info((enum blkalign_attr)id)->key : worked_out[id - COLUMN_NAME].key;
+	return id < BLKALIGN_ATTR_COUNT ? blkalign_attr_info((enum blkalign_attr)id)->key : worked_out[id - COLUMN_WORKED_OUT].key;
 }
 
 bool column_is_number(unsigned id)
@@ -47,7 +47,7 @@ bool column_is_number(unsigned id)
 
 static unsigned find(const char *name)
 {
-	for (unsigned i = COLUMN_NAME; i < COLUMN_END; i++)
+	for (unsigned i = COLUMN_WORKED_OUT; i < COLUMN_END; i++)
 		if (!strcasecmp(name, column_key(i)) || !strcasecmp(name, column_heading(i)))
 			return i;
 	return blkalign_attr_find(name);
@@ -87,8 +87,8 @@ static void list_row(const char *heading, const char *key, const char *help)
 
 void columns_list(void)
 {
-	for (unsigned i = COLUMN_NAME; i < COLUMN_END; i++)
-		list_row(column_heading(i), column_key(i), worked_out[i - COLUMN_NAME].help);
+	for (unsigned i = COLUMN_WORKED_OUT; i < COLUMN_END; i++)
+		list_row(column_heading(i), column_key(i), worked_out[i - COLUMN_WORKED_OUT].help);
 	for (unsigned i = 0; i < BLKALIGN_ATTR_COUNT; i++)
 		list_row(column_heading(i), column_key(i), blkalign_attr_info((enum blkalign_attr)i)->help);
 }

@@ -9,7 +9,8 @@
 
 /** Below BLKALIGN_ATTR_COUNT an attribute; above it (which means none), one of these. */
 enum column {
-	COLUMN_NAME = BLKALIGN_ATTR_COUNT + 1,
+	COLUMN_WORKED_OUT = BLKALIGN_ATTR_COUNT + 1, /* the first of them */
+	COLUMN_NAME = COLUMN_WORKED_OUT,
 	COLUMN_KIND,
 	COLUMN_OFFSET,
 	COLUMN_DISK_OFFSET,

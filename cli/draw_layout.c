@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where everything lies on each drive, worked out from the edges; drives of an array that look the same are drawn once. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,13 +125,11 @@ static bool twins(const struct draw_drive *a, const struct draw_drive *b)
 
 static int add_twin(struct draw_drive *d, const char *name)
 {
-	size_t old = d->twins ? strlen(d->twins) : 0;
-	char *grown = realloc(d->twins, old + strlen(name) + 3);
+	char *grown;
 
-	if (!grown)
+	if (asprintf(&grown, "%s%s%s", d->twins ? d->twins : "", d->twins ? ", " : "", name) < 0)
 		return -ENOMEM;
-	strcpy(grown + old, old ? ", " : "");
-	strcat(grown, name);
+	free(d->twins);
 	d->twins = grown;
 	return 0;
 }

@@ -84,19 +84,25 @@ static const struct {
 	{ BLKALIGN_ATTR_TOOL_PARTED, true, parted_obeys },
 };
 
+/* What tool number `i` would do; true when its version is known. */
+static bool ask_tool(struct check *c, size_t i, const struct topo_view *view, const char **ret_obeys)
+{
+	struct topo_version version;
+
+	if (!version_of(c, tools[i].version, &version))
+		return false;
+	*ret_obeys = tools[i].obeys(c, &version, view);
+	return true;
+}
+
 static struct tools_answer ask(struct check *c, const struct blkalign_node *n, bool partitioners)
 {
 	struct topo_view view = view_of(c, n);
 	struct tools_answer answer = { 0 };
 
-	for (size_t i = 0; i < ARRAY_SIZE(tools) && !answer.obeys; i++) {
-		struct topo_version version;
-
-		if ((tools[i].partitioner && !partitioners) || !version_of(c, tools[i].version, &version))
-			continue;
-		answer.known = true;
-		answer.obeys = tools[i].obeys(c, &version, &view);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(tools) && !answer.obeys; i++)
+		if (partitioners || !tools[i].partitioner)
+			answer.known |= ask_tool(c, i, &view, &answer.obeys);
 	return answer;
 }
 

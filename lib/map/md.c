@@ -3,6 +3,7 @@
  * Reading an md array. A batch is planned whole before any of it starts: each request is cut at chunk ends into reads of members, straight into the
  * caller's buffer where a member has the bytes, into scratch rows where they must be computed. Then everything runs as one batch below.
  */
+#include <assert.h>
 #include <isa-l/raid.h>
 
 #include "map/map.h"
@@ -112,11 +113,12 @@ static uint64_t parity_run(const struct md *md, uint32_t absent, uint32_t q_slot
 	for (uint32_t slot = 0; slot < md->geometry.members; slot++)
 		if (slot != absent && slot != q_slot && !usable(&md->members[slot], at, &run_bytes))
 			return 0;
+	assert(md->geometry.members);
 	cut(&run_bytes, SCRATCH_MAX_BYTES / md->geometry.members);
 	return run_bytes;
 }
 
-static int add_xor(struct batch *b, struct dev_request *parent, const struct raid_place *place, uint8_t *target, uint64_t *run_bytes)
+static int add_xor(struct batch *b, struct dev_request *parent, const struct raid_place *place, void *target, uint64_t *run_bytes)
 {
 	const struct md *md = b->md;
 	uint32_t q_slot = raid_stripe_at(&md->geometry, place->device_bytes).q_slot;

@@ -58,7 +58,7 @@ static const struct map_area *find_area(const struct segment *seg, uint64_t at, 
 	return area;
 }
 
-static int add_piece(struct batch *batch, const struct map_area *area, uint64_t offset_bytes, size_t length, uint8_t *buffer, size_t parent)
+static int add_piece(struct batch *batch, const struct map_area *area, uint64_t offset_bytes, size_t length, void *buffer, size_t parent)
 {
 	struct dev_request q = { .dev = area->dev, .op = DEV_READ, .offset_bytes = offset_bytes, .length_bytes = length, .buffer = buffer };
 

@@ -3,6 +3,8 @@
  * raid4, raid5, raid6. All layouts are one rule with four choices, so that they are a table and not twenty functions: where P goes from stripe
  * to stripe, where Q goes beside it, and in which order the data takes the slots that are left.
  */
+#include <assert.h>
+
 #include "raid/raid_priv.h"
 
 enum p_rule { P_FIRST, P_LAST, P_LEFT, P_LEFT_NEXT, P_RIGHT };
@@ -55,7 +57,13 @@ const struct raid_parity_layout *parity_layout_find(int32_t level, uint32_t layo
 const char *parity_layout_name(const struct raid_parity_layout *layout) { return layout->name; }
 
 /* Slots among which P and the data move. */
-static uint32_t rotating(const struct raid_geometry *g) { return g->members - (g->parity->q == Q_LAST); }
+static uint32_t rotating(const struct raid_geometry *g)
+{
+	uint32_t slots = g->members - (g->parity->q == Q_LAST);
+
+	assert(slots);
+	return slots;
+}
 
 static uint32_t p_slot(const struct raid_geometry *g, uint64_t stripe)
 {

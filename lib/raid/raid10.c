@@ -41,7 +41,8 @@ int raid10_init(struct raid_geometry *g, uint64_t component_bytes, struct blkali
 	if (!u64_mul(chunks / g->far_copies, g->members, &array_chunks))
 		return refuse(reterr, g, "too large");
 	array_chunks /= g->near_copies;
-	if (!u64_mul(array_chunks, g->near_copies * g->far_copies, &copies) || !u64_mul(array_chunks, g->chunk_bytes, &g->array_bytes))
+	if (!u64_mul(array_chunks, (uint64_t)g->near_copies * g->far_copies, &copies) ||
+	    !u64_mul(array_chunks, g->chunk_bytes, &g->array_bytes))
 		return refuse(reterr, g, "too large");
 	used_chunks = copies / g->members + (copies % g->members != 0);
 	g->used_bytes = used_chunks * g->chunk_bytes;

@@ -80,7 +80,7 @@ static int count_zones(struct raid_geometry *g, const uint64_t *component_bytes,
 			slots += rounded(g, component_bytes[k]) > floor;
 	*ret_zones = zones;
 	*ret_slots = slots;
-	return zones ? 0 : -EINVAL;
+	return slots ? 0 : -EINVAL;
 }
 
 int zones_init_raid0(struct raid_geometry *g, const uint64_t *component_bytes, struct blkalign_error *reterr)

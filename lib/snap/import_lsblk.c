@@ -65,18 +65,23 @@ unsigned import_lsblk_column(const char *name)
 
 static bool flag_of(const char *text) { return !strcmp(text, "1") || !strcmp(text, "true"); }
 
+/* The number without its sign. */
+static bool magnitude(unsigned row, const char *text, uint64_t *ret)
+{
+	if (values_of[row].how == SIZE && import_size(text, IMPORT_UNITS_BINARY, 1, 512, ret))
+		return true;
+	return import_word_number(text + (*text == '-'), ret) && u64_mul(*ret, values_of[row].unit, ret) && *ret <= INT64_MAX;
+}
+
 static void set_value(struct import *in, struct blkalign_node *node, unsigned row, const char *text)
 {
-	const char *p = text + (*text == '-');
 	uint64_t number;
 
 	if (values_of[row].how == TEXT)
 		import_str(in, node, values_of[row].attr, text);
 	else if (values_of[row].how == FLAG)
 		import_bool(in, node, values_of[row].attr, flag_of(text));
-	else if (values_of[row].how == SIZE && import_size(text, IMPORT_UNITS_BINARY, 1, 512, &number))
-		import_u64(in, node, values_of[row].attr, number);
-	else if (!import_word_number(p, &number) || !u64_mul(number, values_of[row].unit, &number) || number > INT64_MAX)
+	else if (!magnitude(row, text, &number))
 		return;
 	else if (values_of[row].how == SIGNED)
 		import_i64(in, node, values_of[row].attr, *text == '-' ? -(int64_t)number : (int64_t)number);

@@ -118,7 +118,7 @@ bool import_is_image(const char *word)
 
 struct blkalign_node *import_device(struct import *in, const char *name)
 {
-	char copy[IMPORT_NAME_MAX];
+	char copy[IMPORT_NAME_MAX] = "";
 	const char *p = name + strspn(name, "'\"`(<");
 	size_t n = strnlen(p, sizeof(copy));
 	bool mapper = false;

@@ -3,6 +3,7 @@
  * All originals are collected first, each with its class; then values are replaced by looking them up, and texts by looking up every
  * piece of them that begins and ends where a word does.
  */
+#include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
 
@@ -465,6 +466,7 @@ static int collect_nodes(struct pseudonyms *p)
 	for (size_t i = 0; r == 0 && i < blkalign_graph_size(p->graph); i++) {
 		const char *name = blkalign_node_name(blkalign_graph_node(p->graph, i));
 
+		assert(p->nodes[i]);
 		if (strcmp(name, p->nodes[i]) != 0 && !find(p, name, strlen(name), CLASS_COUNT))
 			r = add_pair(p, CLASS_NAME, name, p->nodes[i]);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Snapshots may be written by hand and may be hostile: every key and value is checked, and what is wrong is said so that it can be mended. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "snap/snap.h"
@@ -207,6 +208,7 @@ static int add_node(struct snapshot_in *in, json *object)
 		r = snapshot_text(in, "kind", kind, &kind_text);
 	if (r < 0)
 		return r;
+	assert(text && kind_text);
 	if (!text[0] || blkalign_graph_find(in->graph, text))
 		return snapshot_bad(in, text[0] ? "there are two nodes of this name" : "the name is empty");
 	if (blkalign_kind_parse(kind_text, &number) < 0)

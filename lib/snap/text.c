@@ -10,7 +10,7 @@
 
 #define GZIP_WINDOW_BITS (15 + 16)
 
-static void close_fdp(int *fd)
+static void close_fdp(const int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -58,9 +58,9 @@ static ssize_t read_front(int fd, void *buffer, size_t size)
 static bool is_gzip(const unsigned char *bytes, size_t length) { return length >= 18 && bytes[0] == 0x1f && bytes[1] == 0x8b; }
 
 /* Inflate until `out` is full or the input ends. Z_STREAM_END, Z_OK (more would come), Z_BUF_ERROR (input cut) or zlib's error. */
-static int inflate_once(const unsigned char *in, size_t in_length, char *out, size_t out_room, size_t *ret_length)
+static int inflate_once(const unsigned char *in, size_t in_length, void *out, size_t out_room, size_t *ret_length)
 {
-	z_stream z = { .next_in = in, .avail_in = (uInt)in_length, .next_out = (Bytef *)out, .avail_out = (uInt)out_room };
+	z_stream z = { .next_in = in, .avail_in = (uInt)in_length, .next_out = out, .avail_out = (uInt)out_room };
 	int r = inflateInit2(&z, GZIP_WINDOW_BITS);
 
 	if (r != Z_OK)
@@ -76,7 +76,7 @@ static int inflate_once(const unsigned char *in, size_t in_length, char *out, si
 int snap_probe(const char *path, struct snap_probe *ret_probe, struct blkalign_error *reterr)
 {
 	unsigned char raw[SNAP_HEAD_MAX];
-	struct stat st;
+	struct stat st = { 0 };
 	_cleanup_(close_fdp) int fd = open_target(path, &st, reterr);
 	ssize_t n;
 	int r;
@@ -119,7 +119,7 @@ bool snap_looks_like_text(const struct snap_probe *probe)
 	return probe->head_length > 0;
 }
 
-/* The room is doubled from a guess, so that a bomb costs no more than the cap. */
+/* A terminated text. The room is doubled from a guess, so that a bomb costs no more than the cap. */
 static int inflate_text(const char *path, const unsigned char *in, size_t in_length, char **ret_text, size_t *ret_length,
 			struct blkalign_error *reterr)
 {
@@ -134,6 +134,7 @@ static int inflate_text(const char *path, const unsigned char *in, size_t in_len
 			return -ENOMEM;
 		r = inflate_once(in, in_length, text, room, ret_length);
 		if (r == Z_STREAM_END) {
+			text[*ret_length] = '\0';
 			*ret_text = text;
 			text = NULL;
 			return 0;
@@ -147,6 +148,7 @@ static int inflate_text(const char *path, const unsigned char *in, size_t in_len
 	}
 }
 
+/* A terminated text. */
 static int read_whole(int fd, const char *path, size_t size, char **ret_text, size_t *ret_length, struct blkalign_error *reterr)
 {
 	_cleanup_free_ char *text = malloc(size + 1);
@@ -157,6 +159,7 @@ static int read_whole(int fd, const char *path, size_t size, char **ret_text, si
 	n = read_front(fd, text, size);
 	if (n < 0)
 		return blkalign_error_set(reterr, (int)n, path, 0, "cannot read: %s", strerror((int)-n));
+	text[n] = '\0';
 	*ret_length = (size_t)n;
 	*ret_text = text;
 	text = NULL;
@@ -165,7 +168,7 @@ static int read_whole(int fd, const char *path, size_t size, char **ret_text, si
 
 int snap_read_text(const char *path, char **ret_text, size_t *ret_length, struct blkalign_error *reterr)
 {
-	struct stat st;
+	struct stat st = { 0 };
 	_cleanup_(close_fdp) int fd = open_target(path, &st, reterr);
 	_cleanup_free_ char *text = NULL;
 	size_t length = 0;
@@ -189,7 +192,6 @@ int snap_read_text(const char *path, char **ret_text, size_t *ret_length, struct
 		if (r < 0)
 			return r;
 	}
-	text[length] = '\0';
 	*ret_length = length;
 	*ret_text = text;
 	text = NULL;

@@ -57,7 +57,7 @@ static int split_lv(const char *dm_name, char **ret_vg, char **ret_lv)
 		return -EINVAL;
 	end = n + 1 + take_part(dm_name + n + 1, lv);
 	if (dm_name[end])
-		strcat(lv, dm_name + end);
+		memcpy(lv + strlen(lv), dm_name + end, strlen(dm_name + end) + 1);
 	*ret_vg = vg;
 	*ret_lv = lv;
 	vg = lv = NULL;

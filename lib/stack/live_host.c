@@ -107,7 +107,7 @@ static void upstream_version(char *version)
 	if (hyphen)
 		*hyphen = '\0';
 	if (colon)
-		memmove(version, colon + 1, strlen(colon));
+		memmove(version, colon + 1, strlen(colon + 1) + 1);
 }
 
 /* The value of a field in one stanza of the status file. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -130,12 +131,13 @@ int live_read(struct live_root *root, const char *path, char **ret_bytes, size_t
 
 int live_text(struct live_root *root, const char *path, char **ret_text)
 {
-	char *text;
+	char *text = NULL;
 	int r = live_read(root, path, &text, NULL);
 	size_t length;
 
 	if (r != 0)
 		return r;
+	assert(text);
 	length = strlen(text);
 	while (length && strchr(" \t\r\n", text[length - 1]))
 		text[--length] = '\0';

@@ -5,7 +5,7 @@
 #include "format/fat/fat_ondisk.h"
 
 /* The info sector of FAT32 is the second one as a rule: enough is read to see it at any sector size. */
-#define READ_BYTES (2U * FAT_SECTOR_MAX)
+#define READ_BYTES ((size_t)2 * FAT_SECTOR_MAX)
 
 struct layout {
 	uint64_t sectors;

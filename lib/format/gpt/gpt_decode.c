@@ -116,7 +116,7 @@ static void name_decode(char *ret, const le16 *name)
 	}
 	ret[out] = '\0';
 }
-static_assert(sizeof(((struct gpt_entry *)0)->name) > GPT_NAME_UNITS * 3, "room for the longest name");
+static_assert(sizeof(((struct gpt_entry *)0)->name) > (size_t)GPT_NAME_UNITS * 3, "room for the longest name");
 
 int gpt_decode_entry(const uint8_t *buffer, size_t size, uint32_t unit_bytes, uint32_t number, struct gpt_entry *ret)
 {

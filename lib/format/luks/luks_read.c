@@ -72,7 +72,7 @@ static int read_secondary(struct dev *dev, const struct luks_header *primary, st
 int luks_read(struct dev *dev, struct luks_found *ret, struct blkalign_error *reterr)
 {
 	struct luks_found f = { 0 };
-	struct luks_header secondary;
+	struct luks_header secondary = { 0 };
 	int r = read_copy(dev, 0, LUKS_MAGIC, &f.header, reterr), r2;
 
 	f.primary = state_of(r);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* The group itself and its physical volumes. The tree lives only as long as the decoding; what is kept is copied. */
+#include <assert.h>
 #include <inttypes.h>
 
 #include "format/lvm2/lvm2_decode.h"
@@ -92,8 +93,10 @@ static int decode_group(struct lvm2_decoder *d, const struct lvm2_node *section)
 {
 	struct lvm2_vg *vg = d->vg;
 	uint64_t extent_sectors512 = 0;
-	int r = lvm2_copy_name(d, section, &vg->name);
+	int r;
 
+	assert(section);
+	r = lvm2_copy_name(d, section, &vg->name);
 	if (r >= 0)
 		r = lvm2_get_id(d, section, vg->id);
 	if (r >= 0)

@@ -13,7 +13,7 @@
 
 #define MD1_BYTES	    4096U /* largest superblock with all roles */
 #define MD1_ROLES_MAX	    1920U
-#define MD1_BADBLOCKS_BYTES (64U * 1024U) /* largest bad block log that is read */
+#define MD1_BADBLOCKS_BYTES (64 * KIB) /* largest bad block log that is read */
 
 /** Own names of the feature_map bits. */
 enum md1_feature {
