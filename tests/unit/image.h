@@ -18,7 +18,7 @@ struct image {
 
 static inline void image_new(struct image *image, const char *name, uint64_t size_bytes)
 {
-	strcpy(image->folder, "/tmp/blkalign-test.XXXXXX");
+	snprintf(image->folder, sizeof(image->folder), "/tmp/blkalign-test.XXXXXX");
 	assert_non_null(mkdtemp(image->folder));
 	snprintf(image->path, sizeof(image->path), "%s/%s.img", image->folder, name);
 	image->fd = open(image->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

@@ -127,7 +127,7 @@ static void test_higher_sequence_number_wins(void **state)
 	image_get(&image, COPY_BYTES, copy, sizeof(copy));
 	seqid = load_be64(copy + 16);
 	copy[16 + 7] = (uint8_t)(seqid + 1);
-	strcpy((char *)copy + 24, "newer");
+	memcpy(copy + 24, "newer", sizeof("newer"));
 	mend(copy);
 	image_put(&image, COPY_BYTES, copy, sizeof(copy));
 	assert_int_equal(read_image(&image, &f, NULL), 0);

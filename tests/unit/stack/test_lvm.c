@@ -463,9 +463,9 @@ static struct blkalign_node *add_dm(struct bench *b, const char *text, const cha
 	char vg_id[40], lv_id[40], uuid[100];
 	struct blkalign_node *n;
 	const char *group = strstr(text, "vg {");
-	_cleanup_free_ char *led = malloc(strlen(text) + 2);
+	_cleanup_free_ char *led = NULL;
 
-	sprintf(led, "\n%s", group);
+	assert_true(asprintf(&led, "\n%s", group) > 0);
 	id_of(led, "vg", vg_id);
 	id_of(led, lv, lv_id);
 	snprintf(uuid, sizeof(uuid), "LVM-%s%s%s", vg_id, lv_id, suffix);

@@ -103,7 +103,7 @@ static void check_lvs(const struct golden *g, const char *line)
 	}
 	/* lvs shows the store of a snapshot under the snapshot's name. */
 	if (!hidden && !strncmp(bare, "snap", 4))
-		strcat(bare, "-cow");
+		snprintf(bare + strlen(bare), sizeof(name) - strlen(bare), "-cow");
 	n = volume(g, bare);
 	if (strcmp(blkalign_node_str(n, BLKALIGN_ATTR_LV_TYPE), type) != 0 &&
 	    !(blkalign_node_u64(n, BLKALIGN_ATTR_LV_SEGMENTS) > 1 && !strcmp(type, "linear")))
