@@ -146,9 +146,20 @@ void stack_partition_name(char *ret, size_t size, const char *disk, unsigned num
 	snprintf(ret, size, "%s%s%u", disk, digit ? "p" : "", number);
 }
 
+/* A layer met the limits of the graph. What is known up to there stays, and the other devices are still judged. */
+static int bear_limit(struct stack *stack, const char *where, int error)
+{
+	if (error != -ELOOP && error != -E2BIG)
+		return error;
+	return graph_remark(stack->graph, "%s: what lies on it is left out: %s", where,
+			    error == -ELOOP ? "devices lie on each other in a circle or deeper than 64 layers"
+					    : "it is more than is read of one host");
+}
+
 static int probe(struct stack *stack, struct blkalign_node *node)
 {
 	struct dev *dev = stack_dev(stack, node);
+	size_t waiting = stack->work.count;
 
 	/* A VG may hold thousands of volumes that nobody wrote to yet. */
 	if (dev && dev_is_hole(dev))
@@ -158,8 +169,11 @@ static int probe(struct stack *stack, struct blkalign_node *node)
 
 		if (r == 0)
 			return 0;
-		if (r < 0)
-			return r;
+		if (r < 0) {
+			/* Nodes that have no place are not looked into either: hostile nesting ends here. */
+			stack->work.count = waiting;
+			return bear_limit(stack, blkalign_node_name(node), r);
+		}
 	}
 	return 0;
 }
@@ -171,6 +185,10 @@ static int assemble(struct stack *stack, bool *ret_progress)
 		bool progress = false;
 		int r = stack_layers[i]->assemble ? stack_layers[i]->assemble(stack, &progress) : 0;
 
+		if (r < 0) {
+			progress = false;
+			r = bear_limit(stack, stack_layers[i]->name, r);
+		}
 		if (r < 0)
 			return r;
 		*ret_progress = *ret_progress || progress;
@@ -190,7 +208,6 @@ int stack_run(struct stack *stack, struct blkalign_error *reterr)
 			r = assemble(stack, &progress);
 	}
 	if (r < 0)
-		return blkalign_error_set(reterr, r, NULL, BLKALIGN_UNKNOWN, "cannot put the stack together: %s",
-					  r == -ELOOP ? "devices lie on each other in a circle or deeper than 64 layers" : strerror(-r));
+		return blkalign_error_set(reterr, r, NULL, BLKALIGN_UNKNOWN, "cannot put the stack together: %s", strerror(-r));
 	return 0;
 }

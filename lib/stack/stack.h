@@ -23,7 +23,8 @@ struct layer {
 	const char *name;
 	/**
 	 * Look at `dev`, the content of `host`. Add nodes by stack_add() or remember what was seen. Damage that keeps the content from being understood is
-	 * told by graph_remark() and is not a failure; negative errno is for -ENOMEM, -E2BIG and the like. Read errors: remark, BLKALIGN_NOT_THIS.
+	 * told by graph_remark() and is not a failure; negative errno is for -ENOMEM. -ELOOP and -E2BIG of the graph may be passed on: the stack tells
+	 * them and goes on with the next device. Read errors: remark, BLKALIGN_NOT_THIS.
 	 */
 	int (*probe)(struct stack *stack, struct blkalign_node *host, struct dev *dev);
 	/** Build nodes from what was collected; *ret_progress when a new node was added. NULL when nothing is collected. */

@@ -484,6 +484,31 @@ static void test_nested_too_deep(void **state)
 	remark_is("in a circle or too deep");
 }
 
+/* The deepest array that has a place holds a table whose partition has none: the other disk is judged all the same. */
+static void test_content_too_deep(void **state)
+{
+	struct v1 other = mirror(0, 10);
+
+	(void)state;
+	for (unsigned i = 0; i < 64; i++) {
+		struct v1 a = mirror(0, 10);
+
+		a.raid_disks = 1;
+		a.uuid = (uint8_t)i;
+		a.data_offset_sectors512 = 16;
+		a.component_sectors512 = (DISK - 8192 * (i + 1)) / 512;
+		write_v1(disks[0] + 8192 * (size_t)i, &a);
+	}
+	write_mbr(disks[0] + 8192 * (size_t)64, 16, 512);
+	other.uuid = 0xcd;
+	other.name = "host:other";
+	other.raid_disks = 1;
+	write_v1(disks[1], &other);
+	run_disks(2);
+	remark_is("what lies on it is left out: devices lie on each other in a circle or deeper than 64 layers");
+	edge_is("md/other", "d1", 0, "in_sync");
+}
+
 /* --- facts --- */
 
 static void test_stored_logical_block(void **state)
@@ -595,6 +620,7 @@ int main(void)
 		T(test_array_on_array),
 		T(test_array_that_shows_its_superblock),
 		T(test_nested_too_deep),
+		T(test_content_too_deep),
 		T(test_stored_logical_block),
 		T(test_vendor_bit),
 		T(test_names),
