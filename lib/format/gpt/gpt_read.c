@@ -111,11 +111,30 @@ static bool headers_differ(const struct gpt_header *a, const struct gpt_header *
 	       memcmp(a->disk_guid, b->disk_guid, sizeof(a->disk_guid)) != 0;
 }
 
+/* Believe a copy and read its entries. They were read before for their checksum; a failing disk may refuse the second time. */
+static int read_chosen(struct dev *dev, struct gpt_table *t)
+{
+	for (;;) {
+		bool primary = t->primary.state == GPT_COPY_OK;
+		struct gpt_copy *chosen = primary ? &t->primary : &t->backup;
+		uint32_t crc;
+		int r;
+
+		t->choice = chosen->state != GPT_COPY_OK ? GPT_CHOICE_NONE : primary ? GPT_CHOICE_PRIMARY : GPT_CHOICE_BACKUP;
+		if (t->choice == GPT_CHOICE_NONE)
+			return BLKALIGN_NOT_THIS;
+		r = read_entries(dev, &chosen->header, t, &crc);
+		if (r == 0 || r == -ENOMEM)
+			return r;
+		chosen->state = GPT_COPY_UNREADABLE;
+		chosen->reason = "its entries cannot be read";
+		vec_done(&t->entries);
+	}
+}
+
 int gpt_read(struct dev *dev, uint32_t unit_bytes, struct gpt_table *ret, struct blkalign_error *reterr)
 {
 	struct gpt_table t = { .unit_bytes = unit_bytes };
-	const struct gpt_copy *chosen;
-	uint32_t crc;
 	int r;
 
 	assert(is_power_of_2(unit_bytes) && unit_bytes >= 512 && unit_bytes <= 4096);
@@ -126,21 +145,15 @@ int gpt_read(struct dev *dev, uint32_t unit_bytes, struct gpt_table *ret, struct
 	r = read_copy(dev, unit_bytes, unit_bytes, &t.primary);
 	if (r == 0)
 		r = read_backup(dev, &t);
-	if (r < 0)
-		return blkalign_error_set(reterr, r, dev->name, unit_bytes, "no memory for the partition table");
-	t.choice = t.primary.state == GPT_COPY_OK  ? GPT_CHOICE_PRIMARY
-		   : t.backup.state == GPT_COPY_OK ? GPT_CHOICE_BACKUP
-						   : GPT_CHOICE_NONE;
 	t.differ = t.primary.state == GPT_COPY_OK && t.backup.state == GPT_COPY_OK && headers_differ(&t.primary.header, &t.backup.header);
-	chosen = t.choice == GPT_CHOICE_BACKUP ? &t.backup : &t.primary;
-	if (t.choice != GPT_CHOICE_NONE)
-		r = read_entries(dev, &chosen->header, &t, &crc);
+	if (r == 0)
+		r = read_chosen(dev, &t);
 	if (r < 0) {
 		gpt_table_done(&t);
-		return blkalign_error_set(reterr, r, dev->name, chosen->header.entries_bytes, "cannot read the partition entries");
+		return blkalign_error_set(reterr, r, dev->name, unit_bytes, "no memory for the partition table");
 	}
 	*ret = t;
-	return t.choice == GPT_CHOICE_NONE ? BLKALIGN_NOT_THIS : 0;
+	return r;
 }
 
 void gpt_table_done(struct gpt_table *table) { vec_done(&table->entries); }

@@ -154,6 +154,44 @@ static void test_unreadable(void **state)
 	assert_int_equal(t.choice, GPT_CHOICE_BACKUP);
 }
 
+/* A disk that gives the sectors of the primary's entries once and never again. */
+struct dying {
+	struct dev dev;
+	struct dev *below;
+	unsigned reads;
+};
+
+static void dying_run(struct dev *dev, struct dev_request *requests, size_t count)
+{
+	struct dying *d = (struct dying *)dev;
+
+	for (size_t i = 0; i < count; i++) {
+		struct dev_request *q = &requests[i];
+
+		q->result = q->offset_bytes == 1024 && d->reads++ ? -EIO
+								  : dev_read(d->below, q->offset_bytes, q->buffer, q->length_bytes, NULL);
+	}
+}
+
+static void test_unreadable_the_second_time(void **state)
+{
+	static const struct dev_ops ops = { .kind = "dying", .run = dying_run };
+	_cleanup_image_ struct image image;
+	_cleanup_gpt_table_ struct gpt_table t = { 0 };
+	_cleanup_dev_ struct dev *dev = NULL, *bad = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	dev = image_open(&image);
+	bad = dev_new(sizeof(struct dying), &ops, "dying", dev->size_bytes, 1);
+	((struct dying *)bad)->below = dev;
+	assert_int_equal(gpt_read(bad, 512, &t, NULL), 0);
+	assert_int_equal(((struct dying *)bad)->reads, 2);
+	assert_int_equal(t.primary.state, GPT_COPY_UNREADABLE);
+	assert_int_equal(t.choice, GPT_CHOICE_BACKUP);
+	assert_int_equal(t.entries.count, 4);
+}
+
 /* The bridge hides the last sector: the backup is gone, and what the primary says of its place still tells how much is hidden. */
 static void test_lost_last_sector(void **state)
 {
@@ -308,6 +346,7 @@ int main(void)
 		cmocka_unit_test(test_damaged_entries),
 		cmocka_unit_test(test_both_damaged),
 		cmocka_unit_test(test_unreadable),
+		cmocka_unit_test(test_unreadable_the_second_time),
 		cmocka_unit_test(test_lost_last_sector),
 		cmocka_unit_test(test_grown_device),
 		cmocka_unit_test(test_copies_that_differ),
