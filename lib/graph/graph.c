@@ -4,6 +4,7 @@
  * left to the sources.
  */
 #include <assert.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "graph/graph_priv.h"
@@ -133,12 +134,17 @@ const struct blkalign_node *blkalign_graph_find(const struct blkalign_graph *gra
 	return graph->names[slot] ? graph->nodes.data[graph->names[slot] - 1] : NULL;
 }
 
+/* The first node of a name remembers how far the numbers behind it went: names that all want to be equal cost no search each. */
 static const char *unique_name(struct blkalign_graph *g, const char *name)
 {
-	const char *unique = arena_strdup(g->arena, name);
+	struct blkalign_node *first = graph_find(g, name);
+	const char *unique;
 
-	for (unsigned n = 2; unique && graph_find(g, unique); n++)
-		unique = arena_printf(g->arena, "%s#%u", name, n);
+	if (!first)
+		return arena_strdup(g->arena, name);
+	do
+		unique = arena_printf(g->arena, "%s#%" PRIu32, name, ++first->twins + 1);
+	while (unique && graph_find(g, unique));
 	return unique;
 }
 

@@ -16,6 +16,7 @@ struct blkalign_node {
 	uint32_t index;
 	uint32_t height;	     /* longest way down; grows only */
 	uint32_t mark;		     /* of the last walk that passed */
+	uint32_t twins;		     /* nodes that wanted this one's name and got a number */
 	VEC(struct attr_slot) attrs; /* sorted by attr: nodes carry some 20 of 100, so a full table would waste memory */
 	VEC(struct blkalign_edge) edges;
 	VEC(const struct blkalign_node *) uppers;

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <unistd.h>
+
 #include "unit.h"
 
 #include "graph/graph.h"
@@ -31,6 +33,23 @@ static void test_names_and_attributes(void **state)
 	assert_int_equal(blkalign_attr_find("size_bytes"), BLKALIGN_ATTR_SIZE);
 	assert_int_equal(blkalign_attr_find("log-sec"), BLKALIGN_ATTR_LOGICAL_BLOCK);
 	assert_int_equal(blkalign_attr_find("nothing"), BLKALIGN_ATTR_COUNT);
+}
+
+/* As many nodes as a graph holds, all of one name: each search for a free number from the start would take hours. */
+static void test_equal_names(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	struct blkalign_node *n;
+
+	(void)state;
+	assert_int_equal(graph_add(g, BLKALIGN_KIND_DISK, "sda#3", &n), 0);
+	alarm(20);
+	for (unsigned i = 1; i < GRAPH_NODES_MAX; i++)
+		assert_int_equal(graph_add(g, BLKALIGN_KIND_DISK, "sda", &n), 0);
+	alarm(0);
+	assert_non_null(blkalign_graph_find(g, "sda#2"));
+	assert_string_equal(blkalign_node_name(n), "sda#100000");
+	assert_int_equal(graph_add(g, BLKALIGN_KIND_DISK, "sda", &n), -E2BIG);
 }
 
 /* RAID6 of nine, 512 KiB chunks, data offset 129 MiB, an LV at 3.5 MiB + 4 MiB of it. */
@@ -90,6 +109,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names_and_attributes),
+		cmocka_unit_test(test_equal_names),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_cycles_and_depth),
 	};
