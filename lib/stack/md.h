@@ -56,6 +56,7 @@ struct md_member {
 	struct md_role role; /* by its own superblock */
 	uint64_t super_bytes;
 	uint64_t data_offset_bytes;
+	uint64_t new_data_offset_bytes; /* while reshaping, where the new shape's data begins; else as data_offset_bytes */
 	uint64_t data_bytes;
 	uint64_t recovery_bytes; /* in sync below; UINT64_MAX: wholly */
 	struct map_range *bad;

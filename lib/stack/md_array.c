@@ -34,7 +34,9 @@ static int connect_members(struct stack *stack, struct blkalign_node *node, cons
 
 	for (size_t i = 0; r >= 0 && i < a->count; i++) {
 		const struct md_member *m = a->members[i];
-		struct md_link link = { .lower = m->host, .data_offset_bytes = m->data_offset_bytes, .slot = m->slot, .state = m->state };
+		struct md_link link = {
+			.lower = m->host, .data_offset_bytes = m->new_data_offset_bytes, .slot = m->slot, .state = m->state
+		};
 
 		link.takes_part = m->slot != BLKALIGN_SLOT_NONE && !m->replacement;
 		if (!lies_on(node, m->host))

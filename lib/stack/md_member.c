@@ -70,6 +70,16 @@ static int read_bad_blocks(struct stack *stack, struct md_member *m, const struc
 	return 0;
 }
 
+/* BLKALIGN_UNKNOWN when the superblock's sum makes no sense. */
+static uint64_t new_data_offset(const struct md1_superblock *sb)
+{
+	int64_t moved = sb->features & MD1_RESHAPE ? sb->new_offset_bytes : 0;
+
+	if (moved < 0 && (uint64_t)-moved > sb->data_offset_bytes)
+		return BLKALIGN_UNKNOWN;
+	return sb->data_offset_bytes + (uint64_t)moved;
+}
+
 static void member_facts_v1(struct md_member *m, const struct md1_superblock *sb)
 {
 	m->features = sb->features;
@@ -77,6 +87,7 @@ static void member_facts_v1(struct md_member *m, const struct md1_superblock *sb
 	m->role = role_v1(sb->role);
 	m->super_bytes = sb->super_bytes;
 	m->data_offset_bytes = sb->data_offset_bytes;
+	m->new_data_offset_bytes = new_data_offset(sb);
 	m->data_bytes = sb->data_bytes;
 	m->recovery_bytes = m->role.kind == MD_ROLE_SLOT ? sb->recovery_bytes : UINT64_MAX;
 	m->replacement = sb->features & MD1_REPLACEMENT;

@@ -509,6 +509,37 @@ static void test_content_too_deep(void **state)
 	edge_is("md/other", "d1", 0, "in_sync");
 }
 
+/* A raid5 that grows from 3 to 4 members with its data moved 16 KiB forward: the new shape begins where data_offset + new_offset says. */
+static void test_reshape_moves_the_data(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < DISKS; i++) {
+		struct v1 a = mirror(i, 10);
+		uint8_t *sb = disks[i] + 4096;
+
+		a.level = 5;
+		a.layout = 2;
+		a.chunk_sectors512 = 128;
+		a.raid_disks = 4;
+		a.features = MD1_RESHAPE | MD1_NEW_OFFSET;
+		a.component_sectors512 = 2048;
+		memcpy(a.roles, (const uint16_t[]){ 0, 1, 2, 3 }, sizeof(a.roles));
+		write_v1(disks[i], &a);
+		put(sb + 100, 4, 5);
+		put(sb + 104, 8, 1024);
+		put(sb + 112, 4, 1);
+		put(sb + 116, 4, 2);
+		put(sb + 120, 4, 128);
+		put(sb + 124, 4, (uint32_t)-32);
+		put(sb + 216, 4, md1_checksum(sb, 4));
+	}
+	run_disks(DISKS);
+	remark_is("a reshape (3 to 4 members) was interrupted");
+	assert_int_equal(blkalign_node_edges(the("md/data")), 4);
+	for (unsigned i = 0; i < DISKS; i++)
+		assert_int_equal(blkalign_node_edge(the("md/data"), i)->lower_offset_bytes, OFFSET - 16 * KIB);
+}
+
 /* --- facts --- */
 
 static void test_stored_logical_block(void **state)
@@ -621,6 +652,7 @@ int main(void)
 		T(test_array_that_shows_its_superblock),
 		T(test_nested_too_deep),
 		T(test_content_too_deep),
+		T(test_reshape_moves_the_data),
 		T(test_stored_logical_block),
 		T(test_vendor_bit),
 		T(test_names),
