@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* LUKS containers. They cannot be read further without a key, so the node has no device; a running mapping is the same node, annotated. */
+#include <inttypes.h>
+
 #include "format/luks/luks.h"
 #include "stack/layers.h"
 
@@ -53,8 +55,13 @@ static int remark_oddities(struct stack *stack, const char *name, const struct l
 	if (f->primary != LUKS_COPY_OK || (h->version == 2 && f->secondary != LUKS_COPY_OK))
 		r = graph_remark(stack_graph(stack), "%s: LUKS2 header copies: primary %s, secondary %s", name,
 				 luks_copy_state_name(f->primary), luks_copy_state_name(f->secondary));
-	if (r >= 0 && f->detached)
+	if (r >= 0 && f->detached && !h->payload_offset_bytes)
 		r = graph_remark(stack_graph(stack), "%s: detached LUKS header: the encrypted data lies on another device", name);
+	else if (r >= 0 && f->detached)
+		r = graph_remark(stack_graph(stack),
+				 "%s: the LUKS payload begins at byte %" PRIu64 ", and the device ends at byte %" PRIu64
+				 ": a backup of the header, a detached header, or a device that was cut off",
+				 name, h->payload_offset_bytes, host_bytes);
 	if (r >= 0 && !f->detached && h->payload_bytes != BLKALIGN_UNKNOWN &&
 	    !range_inside(h->payload_offset_bytes, h->payload_bytes, host_bytes))
 		r = graph_remark(stack_graph(stack), "%s: the LUKS payload ends beyond the end of the device", name);

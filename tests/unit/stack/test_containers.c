@@ -61,6 +61,21 @@ static void test_detached(void **state)
 	assert_int_equal(blkalign_graph_remarks(graph), 1);
 }
 
+/* What luksHeaderBackup writes, and a device that was cut off: the payload's offset is there, the payload is not. */
+static void test_payload_beyond_the_end(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "luks2");
+	image_resize(&image, 16777216);
+	graph = graph_of_image(&image);
+	assert_int_equal(blkalign_node_edge(node_of(graph, "luks:luks2.img"), 0)->lower_offset_bytes, BLKALIGN_UNKNOWN);
+	assert_non_null(
+		strstr(blkalign_graph_remark(graph, 0), "the LUKS payload begins at byte 16777216, and the device ends at byte 16777216"));
+}
+
 static void test_damaged_header_is_remarked(void **state)
 {
 	_cleanup_image_ struct image image;
@@ -171,6 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_luks),
 		cmocka_unit_test(test_detached),
+		cmocka_unit_test(test_payload_beyond_the_end),
 		cmocka_unit_test(test_damaged_header_is_remarked),
 		cmocka_unit_test(test_running_mapping_is_annotated),
 		cmocka_unit_test(test_bcache),
