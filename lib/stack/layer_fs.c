@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* File systems, swap and pool members whose geometry is understood. */
+#include <inttypes.h>
+
 #include "format/btrfs/btrfs.h"
 #include "format/ext/ext.h"
 #include "format/fat/fat.h"
@@ -54,6 +56,17 @@ static int set_texts(struct blkalign_node *node, const struct fsgeom *g)
 	return r;
 }
 
+/* What resize tools and mounts fail on. A ZFS size is worked out from the pool's, not stored. */
+static int remark_cut_off(struct stack *stack, const struct blkalign_node *host, const struct dev *dev, const struct fsgeom *g)
+{
+	if (g->size_bytes == BLKALIGN_UNKNOWN || g->size_bytes <= dev->size_bytes || strcmp(g->type, "zfs_member") == 0)
+		return 0;
+	return graph_remark(stack_graph(stack),
+			    "%s: its %s is %" PRIu64 " bytes long, and the device ends at byte %" PRIu64
+			    ": the device was cut off or made smaller",
+			    blkalign_node_name(host), g->type, g->size_bytes, dev->size_bytes);
+}
+
 /* The node is as large as what is used of the device: a file system may be smaller, and one that believes itself larger was cut off. */
 static int set_size(struct blkalign_node *node, struct blkalign_node *host, const struct dev *dev, const struct fsgeom *g)
 {
@@ -75,6 +88,8 @@ static int add_content(struct stack *stack, struct blkalign_node *host, const st
 		r = set_numbers(node, g);
 	if (r >= 0)
 		r = set_texts(node, g);
+	if (r >= 0)
+		r = remark_cut_off(stack, host, dev, g);
 	if (r >= 0 && *g->note)
 		r = graph_remark(stack_graph(stack), "%s: %s", blkalign_node_name(node), g->note);
 	return r;

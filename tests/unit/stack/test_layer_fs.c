@@ -96,6 +96,7 @@ static void test_sizes(void **state)
 		assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_SIZE), expected);
 		assert_int_equal(blkalign_node_edges(node), 1);
 		assert_int_equal(blkalign_node_edge(node, 0)->length_bytes, expected);
+		assert_int_equal(remarked(graph, "its ext4 is 67108864 bytes long, and the device ends at byte 50331648"), cut);
 	}
 	close(fd);
 }
