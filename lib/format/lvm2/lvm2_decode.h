@@ -25,8 +25,9 @@ enum lvm2_flag_owner { LVM2_FLAGS_VG, LVM2_FLAGS_PV, LVM2_FLAGS_LV };
 int lvm2_get_number(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max, uint64_t *ret);
 /** The same, `*ret` left as it is when there is no such entry. */
 int lvm2_get_number_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max, uint64_t *ret);
-/** The same in units of 512 bytes; the result in bytes. */
-int lvm2_get_sectors_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t *ret_bytes);
+/** The same in units of 512 bytes, 0 to `max_sectors512` (at most UINT64_MAX / 512); the result in bytes. */
+int lvm2_get_sectors_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max_sectors512,
+			uint64_t *ret_bytes);
 /** The string node under `key`, or NULL when there is none or it is something else. */
 const struct lvm2_node *lvm2_get_string(const struct lvm2_node *section, const char *key);
 /** A terminated copy in the group's arena; NULL in `*ret` when there is no such entry. */

@@ -28,10 +28,11 @@ int lvm2_get_number(struct lvm2_decoder *d, const struct lvm2_node *section, con
 	return 0;
 }
 
-int lvm2_get_sectors_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t *ret_bytes)
+int lvm2_get_sectors_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max_sectors512,
+			uint64_t *ret_bytes)
 {
 	uint64_t sectors512 = *ret_bytes / 512;
-	int r = lvm2_get_number_or(d, section, key, UINT64_MAX / 512, &sectors512);
+	int r = lvm2_get_number_or(d, section, key, max_sectors512, &sectors512);
 
 	if (r >= 0)
 		*ret_bytes = sectors512 * 512;

@@ -351,12 +351,13 @@ static int decode_numbers(struct lvm2_decoder *d, const struct lvm2_node *sectio
 		r = LVM2_REFUSE(d, section, "a segment of 0 extents");
 	if (r >= 0)
 		r = lvm2_get_number_or(d, section, "reshape_count", UINT32_MAX, &s->reshape_extents);
+	/* lvm2 keeps these three in 32 bits. */
 	if (r >= 0)
-		r = lvm2_get_sectors_or(d, section, "stripe_size", &s->stripe_bytes);
+		r = lvm2_get_sectors_or(d, section, "stripe_size", UINT32_MAX, &s->stripe_bytes);
 	if (r >= 0)
-		r = lvm2_get_sectors_or(d, section, "region_size", &s->region_bytes);
+		r = lvm2_get_sectors_or(d, section, "region_size", UINT32_MAX, &s->region_bytes);
 	if (r >= 0)
-		r = lvm2_get_sectors_or(d, section, "chunk_size", &s->chunk_bytes);
+		r = lvm2_get_sectors_or(d, section, "chunk_size", UINT32_MAX, &s->chunk_bytes);
 	if (r >= 0)
 		r = lvm2_get_number_or(d, section, "data_copies", LVM2_STRIPES_MAX, copies);
 	if (r >= 0)

@@ -15,15 +15,15 @@ static int decode_pv(struct lvm2_decoder *d, const struct lvm2_node *section, st
 	if (r >= 0)
 		r = lvm2_get_flags(d, section, LVM2_FLAGS_PV, &pv->flags);
 	if (r >= 0)
-		r = lvm2_get_sectors_or(d, section, "dev_size", &pv->size_bytes);
+		r = lvm2_get_sectors_or(d, section, "dev_size", UINT64_MAX / 512, &pv->size_bytes);
 	if (r >= 0)
 		r = lvm2_get_number(d, section, "pe_start", UINT64_MAX / 512, &sectors512);
 	if (r >= 0)
 		r = lvm2_get_number(d, section, "pe_count", UINT32_MAX, &pv->pe_count);
 	if (r >= 0)
-		r = lvm2_get_sectors_or(d, section, "ba_start", &pv->bootloader.offset_bytes);
+		r = lvm2_get_sectors_or(d, section, "ba_start", UINT64_MAX / 512, &pv->bootloader.offset_bytes);
 	if (r >= 0)
-		r = lvm2_get_sectors_or(d, section, "ba_size", &pv->bootloader.size_bytes);
+		r = lvm2_get_sectors_or(d, section, "ba_size", UINT64_MAX / 512, &pv->bootloader.size_bytes);
 	if (r < 0)
 		return r;
 	pv->pe_start_bytes = sectors512 * 512;

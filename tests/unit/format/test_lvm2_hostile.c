@@ -310,6 +310,7 @@ static const struct {
 	{ "19: stripe size 2^62", "\nstr {", "stripe_size = 128", "stripe_size = 4611686018427387904", "not a number from 0" },
 	{ "19: stripe size that leaves a rest", "\nstr {", "stripe_size = 128", "stripe_size = 1000", "do not make whole rows" },
 	{ "20: raid6 of 1", "\nr6 {", "device_count = 5", "device_count = 1", "does not have the 1 images" },
+	{ "20: raid5 whose stripes wrap 2^64", "\nr5 {", "stripe_size = 128", "stripe_size = 18014398509481984", "not a number from 0" },
 	{ "20: raid5 of 2^32-1", "\nr5 {", "device_count = 3", "device_count = 4294967295", "with 4294967295 areas" },
 	{ "20: raid1 of 0", "\nr1 {", "device_count = 2", "device_count = 0", "with 0 areas" },
 	{ "20: raid6 of 2, both parity", "\nr6 {", "device_count = 5\nregion_size = 128\nstripe_size = 128\n\nraids = [",
