@@ -24,17 +24,18 @@ static void assert_is_script(const char *remedy)
 	static const char *const programs[] = { "echo '", "pv",	     "vg",	 "lv",	     "mdadm ",	  "tune2fs ",	    "cryptsetup ",
 						"mount ", "umount ", "swapoff ", "losetup ", "blockdev ", "LOOP=$(losetup " };
 
-	for (const char *line = remedy; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		bool known = !strncmp(line, "# ", 2);
+	for (const char *line = remedy, *end; line; line = *end ? end + 1 : NULL) {
+		bool comment = !strncmp(line, "# ", 2), known = comment;
 
+		end = strchrnul(line, '\n');
 		for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
 			known = known || !strncmp(line, programs[i], strlen(programs[i]));
 		if (!known)
 			print_error("no command: %s\n", line);
 		assert_true(known);
 		/* Comments that are prose are short. */
-		if (!strncmp(line, "# ", 2) && strncmp(line, "#   ", 4) != 0)
-			assert_true(strcspn(line, "\n") <= 100 || !memchr(line + 2, ' ', strcspn(line + 2, "\n")));
+		if (comment && strncmp(line, "#   ", 4) != 0)
+			assert_true(end - line <= 100 || !memchr(line + 2, ' ', (size_t)(end - line - 2)));
 	}
 }
 
