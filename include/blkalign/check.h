@@ -49,7 +49,8 @@ struct blkalign_finding {
 	uint64_t expected_bytes;	   /**< or BLKALIGN_UNKNOWN */
 	const char *message;		   /**< one sentence with the numbers filled in */
 	const char *price;		   /**< what it costs, with the model named; NULL when nothing */
-	const char *remedy;		   /**< exact commands for this node; NULL when there is nothing to do */
+	/** Shell text: each command on a line of its own, all else on lines that begin with "# "; NULL when there is nothing to do. */
+	const char *remedy;
 };
 
 /** The verdict on one boundary of one layer: the arithmetic, said out loud. */
