@@ -197,4 +197,16 @@ static inline const char *line_of(const struct blkalign_report *report, const ch
 	return NULL;
 }
 
+static inline const char *severity_of(const struct blkalign_report *r, const char *id, const char *name)
+{
+	const struct blkalign_finding *f = found(r, id, name);
+
+	return f ? blkalign_severity_name(f->severity) : "silent";
+}
+
+static inline struct blkalign_node *plain_disk(struct blkalign_graph *g, const char *name)
+{
+	return disk(g, name, S512(7814037168), 512, 4096, 4096, 0);
+}
+
 #endif

@@ -77,13 +77,6 @@ static void test_fingerprints(void **state)
 	assert_int_equal(hint_fingerprint(BLKALIGN_UNKNOWN), 0);
 }
 
-static const char *severity_of(const struct blkalign_report *r, const char *id, const char *name)
-{
-	const struct blkalign_finding *f = found(r, id, name);
-
-	return f ? blkalign_severity_name(f->severity) : "silent";
-}
-
 /* The same hint: laid out well, empty, empty with tools that know better, read-ahead inflated, dropped by the kernel. */
 static void test_severity(void **state)
 {

@@ -2,57 +2,7 @@
 /* From whole images to graphs: which table is believed, in which unit, and what is said about it. */
 #include <zlib.h>
 
-#include "image.h"
-
-#include "graph/graph.h"
-#include "stack/stack.h"
-
-#define SIZE_64M (UINT64_C(64) << 20)
-
-static struct blkalign_graph *graph_of_image(struct image *image, uint64_t logical)
-{
-	struct blkalign_source_options options = { .assume_logical_bytes = logical };
-	const char *path = image->path;
-	struct blkalign_graph *graph;
-
-	assert_int_equal(blkalign_read_images(&options, &path, 1, &graph, NULL), 0);
-	return graph;
-}
-
-static const struct blkalign_node *node_of(const struct blkalign_graph *graph, const char *name)
-{
-	const struct blkalign_node *node = blkalign_graph_find(graph, name);
-
-	assert_non_null(node);
-	return node;
-}
-
-static void expect_str(const struct blkalign_graph *graph, const char *name, enum blkalign_attr attr, const char *text)
-{
-	assert_non_null(blkalign_node_str(node_of(graph, name), attr));
-	assert_string_equal(blkalign_node_str(node_of(graph, name), attr), text);
-}
-
-static void expect_note(const struct blkalign_graph *graph, const char *name, const char *part)
-{
-	const char *note = blkalign_node_str(node_of(graph, name), BLKALIGN_ATTR_TABLE_NOTE);
-
-	assert_non_null(note);
-	if (!strstr(note, part))
-		fail_msg("'%s' is not in '%s'", part, note);
-}
-
-static void expect_part(const struct blkalign_graph *graph, const char *name, uint64_t start, uint64_t length, const char *role)
-{
-	const struct blkalign_node *node = node_of(graph, name);
-	const struct blkalign_edge *edge = blkalign_node_edge(node, 0);
-
-	assert_int_equal(blkalign_node_kind(node), BLKALIGN_KIND_PARTITION);
-	assert_int_equal(edge->lower_offset_bytes, start);
-	assert_int_equal(edge->length_bytes, length);
-	assert_int_equal(blkalign_node_u64(node, BLKALIGN_ATTR_SIZE), length);
-	expect_str(graph, name, BLKALIGN_ATTR_PART_ROLE, role);
-}
+#include "table_bench.h"
 
 static void test_mbr(void **state)
 {
@@ -187,22 +137,6 @@ static void test_proof_by_the_chain(void **state)
 	expect_str(graph, "mbr-logical.img", BLKALIGN_ATTR_TABLE_STATE, "wrong-unit");
 	expect_note(graph, "mbr-logical.img", "extended boot records are found in blocks of 512 bytes");
 	expect_part(graph, "mbr-logical.img7", 73728 * 512, 20480 * 512, "data");
-}
-
-/* An MBR by hand: the sector, its entries, the signature. */
-static void put_mbr(struct image *image, uint64_t offset, const uint32_t (*rows)[3], size_t count)
-{
-	uint8_t sector[512] = { 0 };
-
-	for (size_t i = 0; i < count; i++)
-		for (unsigned b = 0; b < 4; b++) {
-			sector[446 + 16 * i + 4] = (uint8_t)rows[i][2];
-			sector[446 + 16 * i + 8 + b] = (uint8_t)(rows[i][0] >> 8 * b);
-			sector[446 + 16 * i + 12 + b] = (uint8_t)(rows[i][1] >> 8 * b);
-		}
-	sector[510] = 0x55;
-	sector[511] = 0xaa;
-	image_put(image, offset, sector, sizeof(sector));
 }
 
 /* A partition of exactly a quarter of the disk is no proof of 2048-byte blocks, and neither is one that fits nowhere. */
@@ -444,112 +378,6 @@ static void test_many_entries(void **state)
 	assert_true(strlen(blkalign_node_str(node_of(graph, "gpt-512.img"), BLKALIGN_ATTR_TABLE_NOTE)) < 1000);
 }
 
-/* --- graphs that hold nodes already --- */
-
-static struct stack *live_stack(struct image *image, struct blkalign_node **ret_disk, struct blkalign_node **ret_part, uint64_t start)
-{
-	struct blkalign_graph *graph = graph_new("live");
-	struct stack *stack;
-
-	assert_int_equal(stack_new(graph, NULL, &stack), 0);
-	assert_int_equal(stack_add(stack, BLKALIGN_KIND_DISK, "sda", image_open(image), ret_disk), 0);
-	assert_int_equal(graph_add(graph, BLKALIGN_KIND_PARTITION, "sda1", ret_part), 0);
-	assert_int_equal(graph_connect_linear(graph, *ret_part, *ret_disk, start, 16384 * 512), 0);
-	assert_int_equal(stack_run(stack, NULL), 0);
-	return stack;
-}
-
-static void test_known_partition_is_annotated(void **state)
-{
-	_cleanup_image_ struct image image;
-	_cleanup_stack_ struct stack *stack = NULL;
-	struct blkalign_node *disk, *part;
-
-	(void)state;
-	image_golden(&image, "mbr-logical");
-	stack = live_stack(&image, &disk, &part, 2048 * 512);
-	assert_null(graph_find(stack_graph(stack), "sda1#2"));
-	expect_str(stack_graph(stack), "sda1", BLKALIGN_ATTR_PART_TYPE, "0x83");
-	assert_non_null(stack_dev(stack, part));
-	assert_non_null(graph_find(stack_graph(stack), "sda5"));
-	assert_int_equal(blkalign_graph_remarks(stack_graph(stack)), 0);
-}
-
-static void test_kernel_and_table_disagree(void **state)
-{
-	_cleanup_image_ struct image image;
-	_cleanup_stack_ struct stack *stack = NULL;
-	struct blkalign_node *disk, *part;
-
-	(void)state;
-	image_golden(&image, "mbr-logical");
-	stack = live_stack(&image, &disk, &part, 63 * 512);
-	assert_int_equal(blkalign_node_edge(part, 0)->lower_offset_bytes, 63 * 512);
-	assert_null(blkalign_node_value(part, BLKALIGN_ATTR_PART_TYPE));
-	assert_int_equal(blkalign_graph_remarks(stack_graph(stack)), 1);
-}
-
-/* An array md0 of what `image` holds, on a disk sda of 64 MiB. */
-static struct stack *array_stack(struct image *image, const char *metadata)
-{
-	struct blkalign_graph *graph = graph_new("live");
-	struct blkalign_node *disk, *array;
-	struct stack *stack;
-	struct dev *dev = image_open(image);
-	uint64_t size_bytes = dev->size_bytes;
-
-	assert_int_equal(stack_new(graph, NULL, &stack), 0);
-	assert_int_equal(graph_add(graph, BLKALIGN_KIND_DISK, "sda", &disk), 0);
-	assert_int_equal(graph_set_u64(disk, BLKALIGN_ATTR_SIZE, SIZE_64M, BLKALIGN_ORIGIN_SYSFS), 0);
-	assert_int_equal(stack_add(stack, BLKALIGN_KIND_MD, "md0", dev, &array), 0);
-	assert_int_equal(graph_set_str(array, BLKALIGN_ATTR_MD_METADATA, metadata, BLKALIGN_ORIGIN_SYSFS), 0);
-	assert_int_equal(graph_connect_linear(graph, array, disk, 0, size_bytes), 0);
-	assert_int_equal(stack_run(stack, NULL), 0);
-	return stack;
-}
-
-/* Whole disks taken for md 0.90 members: the first member's table shows through, and its partition ends where the member does. */
-static void test_member_table_on_array(void **state)
-{
-	static const uint32_t rows[][3] = { { 128, 131072 - 128, 0xfd } };
-	_cleanup_image_ struct image image;
-	_cleanup_stack_ struct stack *stack = NULL;
-
-	(void)state;
-	image_new(&image, "array", SIZE_64M * 4);
-	put_mbr(&image, 0, rows, 1);
-	stack = array_stack(&image, "0.90");
-	expect_str(stack_graph(stack), "md0", BLKALIGN_ATTR_TABLE_STATE, "member-table");
-	expect_note(stack_graph(stack), "md0", "the size of the member sda and not of the array");
-}
-
-/* A partitioned mirror: its own table reaches to its own end, which is the member's but for the superblock. */
-static void test_own_table_of_mirror(void **state)
-{
-	static const uint32_t rows[][3] = { { 2048, 131072 - 128 - 2048, 0x83 } };
-	_cleanup_image_ struct image image;
-	_cleanup_stack_ struct stack *stack = NULL;
-
-	(void)state;
-	image_new(&image, "array", SIZE_64M - 65536);
-	put_mbr(&image, 0, rows, 1);
-	stack = array_stack(&image, "1.0");
-	expect_str(stack_graph(stack), "md0", BLKALIGN_ATTR_TABLE_STATE, "ok");
-}
-
-/* The same with a GPT: the place of its backup says for which size it was made. */
-static void test_member_gpt_on_array(void **state)
-{
-	_cleanup_image_ struct image image;
-	_cleanup_stack_ struct stack *stack = NULL;
-
-	(void)state;
-	image_golden(&image, "gpt-512");
-	image_resize(&image, SIZE_64M - 131072);
-	stack = array_stack(&image, "0.90");
-	expect_str(stack_graph(stack), "md0", BLKALIGN_ATTR_TABLE_STATE, "member-table");
-}
-
 /* Only the backup of a table in the other unit is left. */
 static void test_backup_in_the_other_unit(void **state)
 {
@@ -629,11 +457,6 @@ int main(void)
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_tables_all_the_way_down),
 		cmocka_unit_test(test_many_entries),
-		cmocka_unit_test(test_known_partition_is_annotated),
-		cmocka_unit_test(test_kernel_and_table_disagree),
-		cmocka_unit_test(test_member_table_on_array),
-		cmocka_unit_test(test_own_table_of_mirror),
-		cmocka_unit_test(test_member_gpt_on_array),
 		cmocka_unit_test(test_backup_in_the_other_unit),
 		cmocka_unit_test(test_partition_before_the_first_usable),
 		cmocka_unit_test(test_unreadable_first_sector),
