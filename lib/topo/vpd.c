@@ -10,20 +10,27 @@ struct page {
 	const char *name;
 };
 
+/* Failures return a constant: so an optimising compiler sees that `*ret` is filled wherever 0 is returned. */
 static int open_page(const void *buf, size_t len, uint8_t code, const char *name, size_t least, struct page *ret,
 		     struct blkalign_error *reterr)
 {
 	struct page page = { .bytes = buf, .name = name };
 
-	if (len < HEADER_BYTES)
-		return blkalign_error_set(reterr, -EBADMSG, name, 0, "page of %zu bytes is too short for its header", len);
+	if (len < HEADER_BYTES) {
+		blkalign_error_set(reterr, -EBADMSG, name, 0, "page of %zu bytes is too short for its header", len);
+		return -EBADMSG;
+	}
 	if (page.bytes[1] != code)
 		return BLKALIGN_NOT_THIS;
 	page.length = HEADER_BYTES + load_be16(page.bytes + 2);
-	if (page.length > len)
-		return blkalign_error_set(reterr, -EBADMSG, name, 2, "page says %zu bytes but %zu are there", page.length, len);
-	if (page.length < least)
-		return blkalign_error_set(reterr, -EBADMSG, name, 2, "page of %zu bytes, at least %zu are needed", page.length, least);
+	if (page.length > len) {
+		blkalign_error_set(reterr, -EBADMSG, name, 2, "page says %zu bytes but %zu are there", page.length, len);
+		return -EBADMSG;
+	}
+	if (page.length < least) {
+		blkalign_error_set(reterr, -EBADMSG, name, 2, "page of %zu bytes, at least %zu are needed", page.length, least);
+		return -EBADMSG;
+	}
 	*ret = page;
 	return 0;
 }
