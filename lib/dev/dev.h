@@ -84,8 +84,18 @@ int dev_open_fault(struct dev *below, uint64_t bad_offset_bytes, uint64_t bad_le
 
 /** True when the device is a plain range of an open file or disk: for libraries that read from a file descriptor. The fd stays ours. */
 bool dev_leaf_range(const struct dev *dev, int *ret_fd, uint64_t *ret_offset_bytes);
-/** True when the device lies in a hole of a sparse file, so that it can only read as zeros. False also when nobody can say. */
-bool dev_is_hole(const struct dev *dev);
+/** A range of an open file that holds no data; fd -1 for none. */
+struct dev_hole {
+	int fd;
+	uint64_t begin_bytes;
+	uint64_t end_bytes;
+};
+
+/**
+ * True when the device lies in a hole of a sparse file, so that it can only read as zeros. False also when nobody can say. `known` is the hole met last:
+ * the kernel is asked once for the ten thousand devices in it.
+ */
+bool dev_is_hole(const struct dev *dev, struct dev_hole *known);
 
 /** For implementations: the common head filled in; `size` bytes zeroed. */
 struct dev *dev_new(size_t size, const struct dev_ops *ops, const char *name, uint64_t size_bytes, uint32_t block_bytes);

@@ -19,7 +19,7 @@ bool dev_leaf_range(const struct dev *dev, int *ret_fd, uint64_t *ret_offset_byt
 	return true;
 }
 
-bool dev_is_hole(const struct dev *dev)
+bool dev_is_hole(const struct dev *dev, struct dev_hole *known)
 {
 	uint64_t offset, end;
 	off_t data;
@@ -27,6 +27,11 @@ bool dev_is_hole(const struct dev *dev)
 
 	if (!dev_leaf_range(dev, &fd, &offset) || !u64_add(offset, dev->size_bytes, &end) || end > INT64_MAX)
 		return false;
+	if (fd == known->fd && offset >= known->begin_bytes && end <= known->end_bytes)
+		return true;
 	data = lseek(fd, (off_t)offset, SEEK_DATA);
-	return data < 0 ? errno == ENXIO : (uint64_t)data >= end;
+	if (data < 0 && errno != ENXIO)
+		return false;
+	*known = (struct dev_hole){ fd, offset, data < 0 ? UINT64_MAX : (uint64_t)data };
+	return end <= known->end_bytes;
 }

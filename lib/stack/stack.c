@@ -11,7 +11,8 @@ struct stack {
 	VEC(struct dev *) owned;
 	VEC(struct blkalign_node *) work;
 	size_t work_done;
-	void **states; /* by place in stack_layers */
+	struct dev_hole hole; /* the last that was met */
+	void **states;	      /* by place in stack_layers */
 };
 
 int stack_new(struct blkalign_graph *graph, const struct blkalign_source_options *options, struct stack **ret_stack)
@@ -26,6 +27,7 @@ int stack_new(struct blkalign_graph *graph, const struct blkalign_source_options
 		return -ENOMEM;
 	}
 	s->graph = graph;
+	s->hole.fd = -1;
 	if (options)
 		s->options = *options;
 	*ret_stack = s;
@@ -162,7 +164,7 @@ static int probe(struct stack *stack, struct blkalign_node *node)
 	size_t waiting = stack->work.count;
 
 	/* A VG may hold thousands of volumes that nobody wrote to yet. */
-	if (dev && dev_is_hole(dev))
+	if (dev && dev_is_hole(dev, &stack->hole))
 		return 0;
 	for (size_t i = 0; dev && dev->size_bytes && i < stack_layers_count; i++) {
 		int r = stack_layers[i]->probe(stack, node, dev);

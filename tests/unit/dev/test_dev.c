@@ -122,6 +122,7 @@ static void test_hole(void **state)
 {
 	char path[] = "/tmp/blkalign-test-XXXXXX";
 	uint8_t data[64] = { 0 };
+	struct dev_hole hole = { .fd = -1 };
 	_cleanup_dev_ struct dev *file = NULL, *before = NULL, *at = NULL, *after = NULL, *mem = NULL;
 	int made = mkstemp(path);
 
@@ -132,12 +133,15 @@ static void test_hole(void **state)
 	assert_int_equal(dev_open_slice("before", file, 0, 512 << 10, &before), 0);
 	assert_int_equal(dev_open_slice("at", file, 4096, (512 << 10) - 4096 + 1, &at), 0);
 	assert_int_equal(dev_open_slice("after", file, 768 << 10, 256 << 10, &after), 0);
-	assert_true(dev_is_hole(before));
-	assert_false(dev_is_hole(at));
-	assert_true(dev_is_hole(after));
-	assert_false(dev_is_hole(file));
+	assert_true(dev_is_hole(before, &hole));
+	assert_int_equal(hole.begin_bytes, 0);
+	assert_int_equal(hole.end_bytes, 512 << 10);
+	assert_true(dev_is_hole(before, &hole));
+	assert_false(dev_is_hole(at, &hole));
+	assert_true(dev_is_hole(after, &hole));
+	assert_false(dev_is_hole(file, &hole));
 	assert_int_equal(dev_open_memory("mem", data, sizeof(data), false, &mem), 0);
-	assert_false(dev_is_hole(mem));
+	assert_false(dev_is_hole(mem, &hole));
 	close(made);
 	unlink(path);
 }
