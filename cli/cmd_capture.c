@@ -31,9 +31,9 @@ static int write_graph(const struct cli_options *o, const char *label, struct bl
 	if (o->json && o->output) {
 		struct json_object *document = json_document();
 
-		json_object_object_add(document, "file", json_text(o->output));
-		json_object_object_add(document, "source", json_object_new_string(blkalign_graph_source(graph)));
-		json_object_object_add(document, "nodes", json_object_new_uint64(blkalign_graph_size(graph)));
+		json_add(document, "file", json_text(o->output));
+		json_add(document, "source", json_object_new_string(blkalign_graph_source(graph)));
+		json_add(document, "nodes", json_object_new_uint64(blkalign_graph_size(graph)));
 		json_print(document, false);
 	} else if (o->output) {
 		printf("%s: %zu devices%s\n", cli_safe(o->output), blkalign_graph_size(graph),

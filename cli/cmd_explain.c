@@ -8,12 +8,12 @@ static struct json_object *page_json(const struct blkalign_finding_info *f)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "id", json_object_new_string(f->id));
-	json_object_object_add(o, "severity", json_object_new_string(blkalign_severity_name(f->severity)));
-	json_object_object_add(o, "title", json_object_new_string(f->title));
-	json_object_object_add(o, "text", json_object_new_string(f->text));
-	json_object_object_add(o, "remedy", json_object_new_string(f->remedy));
-	json_object_object_add(o, "refutation", json_object_new_string(f->refutation));
+	json_add(o, "id", json_object_new_string(f->id));
+	json_add(o, "severity", json_object_new_string(blkalign_severity_name(f->severity)));
+	json_add(o, "title", json_object_new_string(f->title));
+	json_add(o, "text", json_object_new_string(f->text));
+	json_add(o, "remedy", json_object_new_string(f->remedy));
+	json_add(o, "refutation", json_object_new_string(f->refutation));
 	return o;
 }
 
@@ -50,7 +50,7 @@ static int list(const struct cli_options *o)
 		json_object_put(pages);
 		return CLI_ALIGNED;
 	}
-	json_object_object_add(document, "findings", pages);
+	json_add(document, "findings", pages);
 	json_print(document, false);
 	return CLI_ALIGNED;
 }
@@ -84,7 +84,7 @@ int cmd_explain(const struct cli_options *o)
 	if (o->json) {
 		struct json_object *document = json_document();
 
-		json_object_object_add(document, "findings", pages);
+		json_add(document, "findings", pages);
 		json_print(document, false);
 	}
 	return status;

@@ -16,14 +16,14 @@ static struct json_object *graph_json(const char *label, const struct blkalign_g
 	struct json_object *o = json_document(), *nodes = json_object_new_array(), *remarks = json_object_new_array();
 
 	if (label)
-		json_object_object_add(o, "target", json_text(label));
-	json_object_object_add(o, "source", json_object_new_string(blkalign_graph_source(graph)));
+		json_add(o, "target", json_text(label));
+	json_add(o, "source", json_object_new_string(blkalign_graph_source(graph)));
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
 		json_object_array_add(nodes, json_node(blkalign_graph_node(graph, i)));
 	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
 		json_object_array_add(remarks, json_text(blkalign_graph_remark(graph, i)));
-	json_object_object_add(o, "nodes", nodes);
-	json_object_object_add(o, "remarks", remarks);
+	json_add(o, "nodes", nodes);
+	json_add(o, "remarks", remarks);
 	return o;
 }
 

@@ -5,11 +5,16 @@
 
 #include "json.h"
 
+void json_add(struct json_object *object, const char *key, struct json_object *value)
+{
+	json_object_object_add_ex(object, key, value, JSON_C_OBJECT_ADD_KEY_IS_NEW | JSON_C_OBJECT_KEY_IS_CONSTANT);
+}
+
 struct json_object *json_document(void)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "version", json_object_new_int(CLI_JSON_VERSION));
+	json_add(o, "version", json_object_new_int(CLI_JSON_VERSION));
 	return o;
 }
 
@@ -48,18 +53,18 @@ static struct json_object *edge(const struct blkalign_edge *e)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "node", json_text(blkalign_node_name(e->lower)));
-	json_object_object_add(o, "offset_bytes", json_bytes(e->lower_offset_bytes));
-	json_object_object_add(o, "length_bytes", json_bytes(e->length_bytes));
-	json_object_object_add(o, "upper_offset_bytes", json_bytes(e->upper_offset_bytes));
-	json_object_object_add(o, "segment", json_object_new_uint64(e->segment));
-	json_object_object_add(o, "slot", e->slot == BLKALIGN_SLOT_NONE ? NULL : json_object_new_uint64(e->slot));
+	json_add(o, "node", json_text(blkalign_node_name(e->lower)));
+	json_add(o, "offset_bytes", json_bytes(e->lower_offset_bytes));
+	json_add(o, "length_bytes", json_bytes(e->length_bytes));
+	json_add(o, "upper_offset_bytes", json_bytes(e->upper_offset_bytes));
+	json_add(o, "segment", json_object_new_uint64(e->segment));
+	json_add(o, "slot", e->slot == BLKALIGN_SLOT_NONE ? NULL : json_object_new_uint64(e->slot));
 	if (e->stripes > 1) {
-		json_object_object_add(o, "stripes", json_object_new_uint64(e->stripes));
-		json_object_object_add(o, "chunk_bytes", json_bytes(e->chunk_bytes));
+		json_add(o, "stripes", json_object_new_uint64(e->stripes));
+		json_add(o, "chunk_bytes", json_bytes(e->chunk_bytes));
 	}
 	if (e->state)
-		json_object_object_add(o, "state", json_text(e->state));
+		json_add(o, "state", json_text(e->state));
 	return o;
 }
 
@@ -75,21 +80,21 @@ struct json_object *json_node(const struct blkalign_node *node)
 	struct json_object *o = json_object_new_object(), *origins = json_object_new_object(), *on = json_object_new_array();
 	bool device = blkalign_node_kind(node) != BLKALIGN_KIND_HOST;
 
-	json_object_object_add(o, "name", json_text(blkalign_node_name(node)));
-	json_object_object_add(o, "kind", json_object_new_string(blkalign_kind_name(blkalign_node_kind(node))));
+	json_add(o, "name", json_text(blkalign_node_name(node)));
+	json_add(o, "kind", json_object_new_string(blkalign_kind_name(blkalign_node_kind(node))));
 	for (unsigned i = 0; i < BLKALIGN_ATTR_COUNT; i++) {
 		const struct blkalign_value *v = blkalign_node_value(node, (enum blkalign_attr)i);
 		const char *key = blkalign_attr_info((enum blkalign_attr)i)->key;
 
 		if (v || (device && is_basic((enum blkalign_attr)i)))
-			json_object_object_add(o, key, json_value(v));
+			json_add(o, key, json_value(v));
 		if (v)
-			json_object_object_add(origins, key, json_object_new_string(blkalign_origin_name(v->origin)));
+			json_add(origins, key, json_object_new_string(blkalign_origin_name(v->origin)));
 	}
 	for (size_t i = 0; i < blkalign_node_edges(node); i++)
 		json_object_array_add(on, edge(blkalign_node_edge(node, i)));
-	json_object_object_add(o, "origins", origins);
-	json_object_object_add(o, "on", on);
+	json_add(o, "origins", origins);
+	json_add(o, "on", on);
 	return o;
 }
 

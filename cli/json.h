@@ -10,6 +10,8 @@
 /** Version of the output format, the "version" key on top of every document. */
 #define CLI_JSON_VERSION 1
 
+/** Add a member that the object does not have yet; `key` is static text. Takes `value` over; NULL gives null. */
+void json_add(struct json_object *object, const char *key, struct json_object *value);
 /** A new document: {"version": 1}. */
 struct json_object *json_document(void);
 /** Raw text from a disk; escaped. NULL gives null. */

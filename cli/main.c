@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 
 #include "cli.h"
@@ -20,6 +21,9 @@ int main(int argc, char **argv)
 	int status;
 
 	setlocale(LC_CTYPE, "");
+	/* A fleet's graphs come and go: giving memory back to the kernel each time costs more than the work on it. */
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
+	mallopt(M_MMAP_THRESHOLD, 8 << 20);
 	if (cli_parse(argc, argv, &options, &verb, &status))
 		return status;
 	status = verb->run(&options);

@@ -9,15 +9,15 @@ static struct json_object *finding_json(const struct blkalign_finding *f)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "id", json_object_new_string(f->info->id));
-	json_object_object_add(o, "severity", json_object_new_string(blkalign_severity_name(f->severity)));
-	json_object_object_add(o, "node", json_text(blkalign_node_name(f->node)));
-	json_object_object_add(o, "cause", json_text(blkalign_node_name(f->cause)));
-	json_object_object_add(o, "found_bytes", json_bytes(f->found_bytes));
-	json_object_object_add(o, "expected_bytes", json_bytes(f->expected_bytes));
-	json_object_object_add(o, "message", safe(f->message));
-	json_object_object_add(o, "price", safe(f->price));
-	json_object_object_add(o, "remedy", safe(f->remedy));
+	json_add(o, "id", json_object_new_string(f->info->id));
+	json_add(o, "severity", json_object_new_string(blkalign_severity_name(f->severity)));
+	json_add(o, "node", json_text(blkalign_node_name(f->node)));
+	json_add(o, "cause", json_text(blkalign_node_name(f->cause)));
+	json_add(o, "found_bytes", json_bytes(f->found_bytes));
+	json_add(o, "expected_bytes", json_bytes(f->expected_bytes));
+	json_add(o, "message", safe(f->message));
+	json_add(o, "price", safe(f->price));
+	json_add(o, "remedy", safe(f->remedy));
 	return o;
 }
 
@@ -25,9 +25,9 @@ static struct json_object *layer_json(const struct blkalign_layer *l)
 {
 	struct json_object *o = json_object_new_object();
 
-	json_object_object_add(o, "node", json_text(blkalign_node_name(l->node)));
-	json_object_object_add(o, "verdict", json_object_new_string(blkalign_verdict_name(l->verdict)));
-	json_object_object_add(o, "text", safe(l->text));
+	json_add(o, "node", json_text(blkalign_node_name(l->node)));
+	json_add(o, "verdict", json_object_new_string(blkalign_verdict_name(l->verdict)));
+	json_add(o, "text", safe(l->text));
 	return o;
 }
 
@@ -37,17 +37,17 @@ void report_json(const char *label, const struct blkalign_graph *graph, const st
 	struct json_object *remarks = json_object_new_array();
 
 	if (label)
-		json_object_object_add(o, "target", json_text(label));
-	json_object_object_add(o, "source", json_object_new_string(blkalign_graph_source(graph)));
-	json_object_object_add(o, "verdict", json_object_new_string(blkalign_verdict_name(blkalign_report_verdict(report))));
+		json_add(o, "target", json_text(label));
+	json_add(o, "source", json_object_new_string(blkalign_graph_source(graph)));
+	json_add(o, "verdict", json_object_new_string(blkalign_verdict_name(blkalign_report_verdict(report))));
 	for (size_t i = 0; i < blkalign_report_findings(report); i++)
 		json_object_array_add(findings, finding_json(blkalign_report_finding(report, i)));
 	for (size_t i = 0; i < blkalign_report_layers(report); i++)
 		json_object_array_add(layers, layer_json(blkalign_report_layer(report, i)));
 	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
 		json_object_array_add(remarks, json_text(blkalign_graph_remark(graph, i)));
-	json_object_object_add(o, "findings", findings);
-	json_object_object_add(o, "layers", layers);
-	json_object_object_add(o, "remarks", remarks);
+	json_add(o, "findings", findings);
+	json_add(o, "layers", layers);
+	json_add(o, "remarks", remarks);
 	json_print(o, line);
 }

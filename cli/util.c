@@ -30,7 +30,7 @@ const char *cli_safe(const char *text)
 	return blkalign_escape(buffers[next], sizeof(buffers[next]), text);
 }
 
-unsigned cli_width(void)
+static unsigned find_width(void)
 {
 	const char *columns = getenv("COLUMNS");
 	struct winsize size;
@@ -43,6 +43,25 @@ unsigned cli_width(void)
 	return width < 40 ? 40 : width > 120 ? 120 : width;
 }
 
+unsigned cli_width(void)
+{
+	static unsigned width;
+
+	if (!width)
+		width = find_width();
+	return width;
+}
+
+/* Bytes that are one column each, up to the first other one: nearly all text is, and asking the locale takes long. */
+static size_t printable_ascii(const char *text, size_t length)
+{
+	size_t n = 0;
+
+	while (n < length && text[n] >= ' ' && text[n] <= '~')
+		n++;
+	return n;
+}
+
 /* Columns that the next `length` bytes take; bytes that are no character count one each. */
 static unsigned columns_of(const char *text, size_t length)
 {
@@ -50,9 +69,15 @@ static unsigned columns_of(const char *text, size_t length)
 
 	while (length) {
 		wchar_t c;
-		size_t n = mbrtowc(&c, text, length, &(mbstate_t){ 0 });
+		size_t ascii = printable_ascii(text, length), n;
 		int width;
 
+		columns += (unsigned)ascii;
+		text += ascii;
+		length -= ascii;
+		if (!length)
+			break;
+		n = mbrtowc(&c, text, length, &(mbstate_t){ 0 });
 		if (n == (size_t)-1 || n == (size_t)-2 || !n) {
 			n = 1;
 			width = 1;

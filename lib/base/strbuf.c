@@ -11,7 +11,7 @@ void strbuf_done(struct strbuf *buf)
 
 static bool reserve(struct strbuf *buf, size_t more)
 {
-	size_t room = buf->capacity ? buf->capacity : 64;
+	size_t room = buf->capacity ? buf->capacity : 256;
 	char *text;
 
 	if (buf->failed)
@@ -69,7 +69,8 @@ const char *strbuf_text(const struct strbuf *buf) { return buf->text ? buf->text
 
 int vec_grow_(void **data, size_t *room, size_t count, size_t item_size)
 {
-	size_t wanted = *room ? *room * 2 : 8;
+	/* Most arrays stay tiny, and there are some of them in each of ten thousand nodes. */
+	size_t wanted = *room ? *room * 2 : item_size < 64 ? 128 / item_size : 1;
 	void *grown;
 
 	if (count < *room)
