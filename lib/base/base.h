@@ -127,6 +127,15 @@ uint32_t crc32_zlib(const void *data, size_t length);
 /** CRC-32C without the inversions; `seed` is the register. */
 uint32_t crc32c_raw(uint32_t seed, const void *data, size_t length);
 
+/* --- a hash that nobody can foresee who does not know the key: for tables whose keys come from others --- */
+
+struct sipkey {
+	uint64_t k0;
+	uint64_t k1;
+};
+/** SipHash-2-4. */
+uint64_t siphash(const struct sipkey *key, const void *data, size_t length);
+
 /* --- arena: memory that is freed all at once --- */
 
 struct arena;

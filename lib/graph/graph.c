@@ -4,8 +4,9 @@
  * left to the sources.
  */
 #include <assert.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
 
 #include "graph/graph_priv.h"
 
@@ -16,6 +17,8 @@ struct blkalign_graph *graph_new(const char *source)
 	if (!g)
 		return NULL;
 	g->source = source;
+	if (getrandom(&g->key, sizeof(g->key), GRND_NONBLOCK) < 0)
+		g->key.k0 = (uintptr_t)g ^ (uint64_t)time(NULL); /* early in the boot: better than a constant */
 	g->arena = arena_new();
 	if (!g->arena) {
 		free(g);
@@ -38,6 +41,7 @@ void blkalign_graph_free(struct blkalign_graph *graph)
 	vec_done(&graph->nodes);
 	vec_done(&graph->remarks);
 	free(graph->names);
+	pairs_done(graph);
 	arena_free(graph->arena);
 	free(graph);
 }
@@ -74,81 +78,10 @@ const struct blkalign_node *blkalign_graph_node(const struct blkalign_graph *gra
 	return graph->nodes.data[index];
 }
 
-/* --- names --- */
-
-static size_t name_hash(const char *name)
-{
-	uint64_t h = UINT64_C(14695981039346656037); /* FNV-1a */
-
-	for (; *name; name++)
-		h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
-	return (size_t)h;
-}
-
-/* The place of `name` in the table: where it is, or where it would go. */
-static size_t name_slot(const struct blkalign_graph *g, const char *name)
-{
-	size_t i = name_hash(name) & (g->names_room - 1);
-
-	while (g->names[i] && strcmp(g->nodes.data[g->names[i] - 1]->name, name) != 0)
-		i = (i + 1) & (g->names_room - 1);
-	return i;
-}
-
-static int names_reserve(struct blkalign_graph *g)
-{
-	size_t room = g->names_room ? g->names_room * 2 : 64;
-	uint32_t *old = g->names;
-
-	if (g->nodes.count * 2 < g->names_room)
-		return 0;
-	g->names = calloc(room, sizeof(*g->names));
-	if (!g->names) {
-		g->names = old;
-		return -ENOMEM;
-	}
-	free(old);
-	g->names_room = room;
-	for (uint32_t i = 0; i < g->nodes.count; i++)
-		g->names[name_slot(g, g->nodes.data[i]->name)] = i + 1;
-	return 0;
-}
-
-struct blkalign_node *graph_find(struct blkalign_graph *graph, const char *name)
-{
-	size_t slot;
-
-	if (!graph->names_room)
-		return NULL;
-	slot = name_slot(graph, name);
-	return graph->names[slot] ? graph->nodes.data[graph->names[slot] - 1] : NULL;
-}
-
-const struct blkalign_node *blkalign_graph_find(const struct blkalign_graph *graph, const char *name)
-{
-	size_t slot;
-
-	if (!graph->names_room)
-		return NULL;
-	slot = name_slot(graph, name);
-	return graph->names[slot] ? graph->nodes.data[graph->names[slot] - 1] : NULL;
-}
-
-/* The first node of a name remembers how far the numbers behind it went: names that all want to be equal cost no search each. */
-static const char *unique_name(struct blkalign_graph *g, const char *name)
-{
-	struct blkalign_node *first = graph_find(g, name);
-	const char *unique;
-
-	if (!first)
-		return arena_strdup(g->arena, name);
-	do
-		unique = arena_printf(g->arena, "%s#%" PRIu32, name, ++first->twins + 1);
-	while (unique && graph_find(g, unique));
-	return unique;
-}
-
 /* --- nodes --- */
+
+struct blkalign_node *graph_find(struct blkalign_graph *graph, const char *name) { return names_find(graph, name); }
+const struct blkalign_node *blkalign_graph_find(const struct blkalign_graph *graph, const char *name) { return names_find(graph, name); }
 
 int graph_add(struct blkalign_graph *graph, enum blkalign_kind kind, const char *name, struct blkalign_node **ret_node)
 {
@@ -156,18 +89,15 @@ int graph_add(struct blkalign_graph *graph, enum blkalign_kind kind, const char 
 
 	if (graph->nodes.count >= GRAPH_NODES_MAX)
 		return -E2BIG;
-	if (names_reserve(graph) < 0)
-		return -ENOMEM;
 	n = arena_alloc(graph->arena, sizeof(*n));
 	if (!n)
 		return -ENOMEM;
 	n->graph = graph;
 	n->kind = kind;
 	n->index = (uint32_t)graph->nodes.count;
-	n->name = unique_name(graph, name);
-	if (!n->name || vec_push(&graph->nodes, n) < 0)
+	n->name = names_make(graph, name);
+	if (!n->name || names_push(graph, n) < 0)
 		return -ENOMEM;
-	graph->names[name_slot(graph, n->name)] = n->index + 1;
 	if (kind == BLKALIGN_KIND_HOST && !graph->host)
 		graph->host = n;
 	*ret_node = n;
@@ -330,27 +260,35 @@ static bool edge_before(const struct blkalign_edge *a, const struct blkalign_edg
 	return a->segment != b->segment ? a->segment < b->segment : a->slot < b->slot;
 }
 
-static int edge_insert(struct blkalign_node *upper, const struct blkalign_edge *edge)
+/* Where edges of this segment and slot begin or, with `behind`, end. */
+static size_t edge_position(const struct blkalign_node *upper, const struct blkalign_edge *edge, bool behind)
 {
-	size_t low = 0, high = upper->edges.count, at;
+	size_t low = 0, high = upper->edges.count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
+		const struct blkalign_edge *e = &upper->edges.data[middle];
 
-		if (edge_before(&upper->edges.data[middle], edge))
+		if (behind ? !edge_before(edge, e) : edge_before(e, edge))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (at = low; at < upper->edges.count && !edge_before(edge, &upper->edges.data[at]); at++) {
-		if (upper->edges.data[at].lower == edge->lower) {
-			upper->edges.data[at] = *edge;
+	return low;
+}
+
+/* `known`: the two are connected already, perhaps by an edge that this one replaces. */
+static int edge_insert(struct blkalign_node *upper, const struct blkalign_edge *edge, bool known)
+{
+	size_t first = edge_position(upper, edge, false), at = edge_position(upper, edge, true);
+
+	for (size_t i = first; known && i < at; i++) {
+		if (upper->edges.data[i].lower == edge->lower) {
+			upper->edges.data[i] = *edge;
 			return 0;
 		}
-		if (at - low >= GRAPH_TWINS_MAX)
-			return -E2BIG;
 	}
-	if (upper->graph->edges >= GRAPH_EDGES_MAX)
+	if (at - first >= GRAPH_TWINS_MAX || upper->graph->edges >= GRAPH_EDGES_MAX)
 		return -E2BIG;
 	if (vec_push(&upper->edges, *edge) < 0)
 		return -ENOMEM;
@@ -360,24 +298,10 @@ static int edge_insert(struct blkalign_node *upper, const struct blkalign_edge *
 	return 0;
 }
 
-/* The shorter of the two lists tells. */
-static bool lies_on(const struct blkalign_node *upper, const struct blkalign_node *lower)
-{
-	for (size_t i = 0; lower->uppers.count < upper->edges.count && i < lower->uppers.count; i++)
-		if (lower->uppers.data[i] == upper)
-			return true;
-	if (lower->uppers.count < upper->edges.count)
-		return false;
-	for (size_t i = 0; i < upper->edges.count; i++)
-		if (upper->edges.data[i].lower == lower)
-			return true;
-	return false;
-}
-
 int graph_connect(struct blkalign_graph *graph, const struct blkalign_edge *edge)
 {
 	struct blkalign_node *upper = graph->nodes.data[edge->upper->index], *lower = graph->nodes.data[edge->lower->index];
-	bool known = lies_on(upper, lower);
+	bool known = pairs_has(graph, upper, lower);
 	struct blkalign_edge copy = *edge;
 	int r;
 
@@ -391,10 +315,11 @@ int graph_connect(struct blkalign_graph *graph, const struct blkalign_edge *edge
 	}
 	if (copy.state && !(copy.state = arena_strdup(graph->arena, copy.state)))
 		return -ENOMEM;
-	r = edge_insert(upper, &copy);
-	if (r < 0)
+	r = edge_insert(upper, &copy, known);
+	if (r < 0 || known)
 		return r;
-	return known ? 0 : vec_push(&lower->uppers, upper);
+	r = pairs_add(graph, upper, lower);
+	return r < 0 ? r : vec_push(&lower->uppers, upper);
 }
 
 int graph_connect_linear(struct blkalign_graph *graph, struct blkalign_node *upper, struct blkalign_node *lower,

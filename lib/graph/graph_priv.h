@@ -31,8 +31,22 @@ struct blkalign_graph {
 	VEC(const char *) remarks;
 	uint32_t *names; /* open addressing: index + 1 of the node, 0 for free; power-of-two size */
 	size_t names_room;
+	uint64_t *pairs; /* open addressing: who lies on whom, see pairs.c */
+	size_t pairs_room;
+	size_t pairs_count;
+	struct sipkey key; /* of both tables */
 	size_t edges;
 	uint32_t mark;
 };
+
+struct blkalign_node *names_find(const struct blkalign_graph *graph, const char *name);
+/** `name`, or `name` with a number when it is taken; NULL without memory. */
+const char *names_make(struct blkalign_graph *graph, const char *name);
+/** Put a node, whose name is made and whose index is the next, into the graph. */
+int names_push(struct blkalign_graph *graph, struct blkalign_node *node);
+
+bool pairs_has(const struct blkalign_graph *graph, const struct blkalign_node *upper, const struct blkalign_node *lower);
+int pairs_add(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct blkalign_node *lower);
+void pairs_done(struct blkalign_graph *graph);
 
 #endif

@@ -30,6 +30,7 @@ int graph_sort(struct blkalign_graph *graph)
 		sorted[i]->index = i;
 		sorted[i]->mark = mark;
 	}
+	pairs_done(graph);
 	free(graph->nodes.data);
 	graph->nodes.data = sorted;
 	graph->nodes.room = count + 1;

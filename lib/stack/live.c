@@ -151,7 +151,11 @@ static int fill(struct live *live, struct live_dev *dev)
 			return r < 0 ? r : 0;
 		if (r > 0 || !u64_mul(start, 512, &start))
 			start = BLKALIGN_UNKNOWN;
-		return graph_connect_linear(live->graph, dev->node, disk, start, blkalign_node_u64(dev->node, BLKALIGN_ATTR_SIZE));
+		r = graph_connect_linear(live->graph, dev->node, disk, start, blkalign_node_u64(dev->node, BLKALIGN_ATTR_SIZE));
+		if (r != -ELOOP)
+			return r;
+		return graph_remark(live->graph, "%s is a partition of %s according to sysfs, which would be a circle: left out",
+				    blkalign_node_name(dev->node), blkalign_node_name(disk));
 	}
 	if (blkalign_node_kind(dev->node) == BLKALIGN_KIND_MD)
 		return live_md(live, dev);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "unit.h"
 
+#include <openssl/evp.h>
+#include <openssl/params.h>
+
 #include "base/base.h"
 
 static void test_checked_arithmetic(void **state)
@@ -95,12 +98,41 @@ static void test_arena_and_strbuf(void **state)
 	assert_string_equal(strbuf_text(&b), "");
 }
 
+/* libcrypto has one of its own, too slow for a table. */
+static void test_siphash(void **state)
+{
+	EVP_MAC *mac = EVP_MAC_fetch(NULL, "SIPHASH", NULL);
+	size_t eight = 8, got = 0;
+	const OSSL_PARAM params[] = { OSSL_PARAM_construct_size_t("size", &eight), OSSL_PARAM_construct_end() };
+	struct sipkey key = { UINT64_C(0x0706050403020100), UINT64_C(0x0f0e0d0c0b0a0908) };
+	uint8_t bytes[64], out[8];
+
+	(void)state;
+	assert_non_null(mac);
+	for (uint8_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i;
+	for (size_t length = 0; length < sizeof(bytes); length++) {
+		EVP_MAC_CTX *ctx = EVP_MAC_CTX_new(mac);
+
+		assert_int_equal(EVP_MAC_init(ctx, bytes, 16, params), 1);
+		assert_int_equal(EVP_MAC_update(ctx, bytes, length), 1);
+		assert_int_equal(EVP_MAC_final(ctx, out, &got, sizeof(out)), 1);
+		assert_int_equal(siphash(&key, bytes, length), load_le64(out));
+		EVP_MAC_CTX_free(ctx);
+	}
+	EVP_MAC_free(mac);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_checked_arithmetic), cmocka_unit_test(test_crc),
-		cmocka_unit_test(test_byte_order),	   cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_format_bytes),	   cmocka_unit_test(test_arena_and_strbuf),
+		cmocka_unit_test(test_siphash),
+		cmocka_unit_test(test_checked_arithmetic),
+		cmocka_unit_test(test_crc),
+		cmocka_unit_test(test_byte_order),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_format_bytes),
+		cmocka_unit_test(test_arena_and_strbuf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

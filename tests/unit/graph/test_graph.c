@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <time.h>
 #include <unistd.h>
 
 #include "unit.h"
+
+#include <blkalign/check.h>
 
 #include "graph/graph.h"
 
@@ -105,6 +108,104 @@ static void test_cycles_and_depth(void **state)
 	assert_int_equal(graph_connect_linear(g, n[65], n[64], 0, 1), -ELOOP);
 }
 
+/* --- hostile sizes: each would take minutes if some step looked through a list --- */
+
+#define SECONDS_MAX 2.0
+
+static double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+
+static struct blkalign_node *add(struct blkalign_graph *g, enum blkalign_kind kind, const char *name)
+{
+	struct blkalign_node *n = NULL;
+
+	assert_int_equal(graph_add(g, kind, name, &n), 0);
+	return n;
+}
+
+static void test_numbers_that_are_taken(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+
+	(void)state;
+	add(g, BLKALIGN_KIND_DISK, "a");
+	add(g, BLKALIGN_KIND_DISK, "a#2");
+	assert_string_equal(blkalign_node_name(add(g, BLKALIGN_KIND_DISK, "a")), "a#3");
+	assert_string_equal(blkalign_node_name(add(g, BLKALIGN_KIND_DISK, "a")), "a#4");
+	assert_string_equal(blkalign_node_name(add(g, BLKALIGN_KIND_DISK, "a#2")), "a#2#2");
+}
+
+/* A thousand volumes, each of a thousand segments on the same thousand devices. */
+static void test_edges_cap(void **state)
+{
+	enum { SIDE = 1000 };
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	static struct blkalign_node *lower[SIDE], *upper[SIDE];
+	double begin = cpu_seconds();
+
+	(void)state;
+	for (unsigned i = 0; i < SIDE; i++)
+		lower[i] = add(g, BLKALIGN_KIND_DISK, "disk");
+	for (unsigned i = 0; i < SIDE; i++)
+		upper[i] = add(g, BLKALIGN_KIND_LV, "lv");
+	for (uint32_t i = 0; i < SIDE * SIDE; i++)
+		assert_int_equal(graph_connect(g, &(struct blkalign_edge){ .upper = upper[i / SIDE],
+									   .lower = lower[i % SIDE],
+									   .length_bytes = MIB,
+									   .stripes = 1,
+									   .segment = i % SIDE }),
+				 0);
+	assert_int_equal(blkalign_node_uppers(lower[5]), SIDE);
+	assert_int_equal(graph_connect_linear(g, add(g, BLKALIGN_KIND_LV, "last"), lower[0], 0, 1), -E2BIG);
+	assert_true(cpu_seconds() - begin < SECONDS_MAX);
+}
+
+static void test_twins_cap(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	struct blkalign_node *md = add(g, BLKALIGN_KIND_MD, "md0");
+	struct blkalign_edge edge = { .upper = md, .stripes = 1, .slot = BLKALIGN_SLOT_NONE };
+
+	(void)state;
+	for (unsigned i = 0; i < GRAPH_TWINS_MAX; i++) {
+		edge.lower = add(g, BLKALIGN_KIND_DISK, "disk");
+		assert_int_equal(graph_connect(g, &edge), 0);
+	}
+	edge.state = "spare"; /* the last is replaced, not added */
+	assert_int_equal(graph_connect(g, &edge), 0);
+	assert_string_equal(blkalign_node_edge(md, GRAPH_TWINS_MAX - 1)->state, "spare");
+	edge.lower = add(g, BLKALIGN_KIND_DISK, "disk");
+	assert_int_equal(graph_connect(g, &edge), -E2BIG);
+}
+
+/* Two devices on two devices on two...: 2^32 ways down. */
+static void test_exponential_paths(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	struct blkalign_node *below[2] = { add(g, BLKALIGN_KIND_DISK, "a"), add(g, BLKALIGN_KIND_DISK, "b") };
+	struct blkalign_place *places = NULL;
+	struct blkalign_report *report = NULL;
+	double begin = cpu_seconds();
+	size_t count;
+
+	(void)state;
+	for (unsigned i = 0; i < 32; i++) {
+		struct blkalign_node *pair[2] = { add(g, BLKALIGN_KIND_DM, "a"), add(g, BLKALIGN_KIND_DM, "b") };
+
+		for (uint32_t k = 0; k < 4; k++)
+			assert_int_equal(graph_connect(g, &(struct blkalign_edge){ .upper = pair[k / 2],
+										   .lower = below[k % 2],
+										   .length_bytes = MIB,
+										   .stripes = 1,
+										   .slot = k % 2 }),
+					 0);
+		memcpy(below, pair, sizeof(below));
+	}
+	assert_int_equal(blkalign_node_places(below[0], 0, &places, &count), -E2BIG);
+	assert_int_equal(blkalign_check(g, &report, NULL), 0);
+	blkalign_report_free(report);
+	assert_true(cpu_seconds() - begin < SECONDS_MAX);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,6 +213,10 @@ int main(void)
 		cmocka_unit_test(test_equal_names),
 		cmocka_unit_test(test_places),
 		cmocka_unit_test(test_cycles_and_depth),
+		cmocka_unit_test(test_numbers_that_are_taken),
+		cmocka_unit_test(test_edges_cap),
+		cmocka_unit_test(test_twins_cap),
+		cmocka_unit_test(test_exponential_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
