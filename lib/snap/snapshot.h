@@ -14,9 +14,12 @@
 /** Nesting of a snapshot's JSON: object, nodes, node, on, edge; with room for the contents of "x-" keys. */
 #define SNAPSHOT_DEPTH_MAX 16
 
+/** Texts whose parsed form would take more are refused; ten thousand volumes take some 50 MiB. */
+#define SNAPSHOT_MEMORY_MAX (160 * MIB)
+
 /**
  * JSON text to graph. `where` names the file in messages. 0; -EBADMSG when the text is no valid snapshot, with what is wrong and in which node; -ENOTSUP for
- * a version of the format that this library does not know; -E2BIG beyond the caps of a graph, -ENOMEM.
+ * a version of the format that this library does not know; -E2BIG beyond the caps of a graph or SNAPSHOT_MEMORY_MAX, -ENOMEM.
  */
 int snapshot_decode(const char *where, const char *text, size_t length, struct blkalign_graph **ret_graph, struct blkalign_error *reterr);
 

@@ -323,6 +323,20 @@ static unsigned line_of(const char *text, size_t offset)
 	return line;
 }
 
+/* About what json-c takes: a table for each object or list, a member or value for each comma. Three bytes of text may cost 700 of memory. */
+static bool is_affordable(const char *text, size_t length)
+{
+	uint64_t cost = 0;
+
+	for (size_t i = 0; i < length; i++) {
+		if (text[i] == '{' || text[i] == '[')
+			cost += 800;
+		else if (text[i] == ',')
+			cost += 128;
+	}
+	return cost <= SNAPSHOT_MEMORY_MAX;
+}
+
 static int parse(const struct snapshot_in *in, const char *text, size_t length, json **ret_root)
 {
 	_cleanup_(free_tokener) struct json_tokener *tokener = json_tokener_new_ex(SNAPSHOT_DEPTH_MAX);
@@ -331,8 +345,10 @@ static int parse(const struct snapshot_in *in, const char *text, size_t length, 
 	if (!tokener)
 		return -ENOMEM;
 	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
-	if (length > INT32_MAX)
-		return snapshot_bad(in, "is too large");
+	if (length > INT32_MAX || !is_affordable(text, length))
+		return blkalign_error_set(in->reterr, -E2BIG, in->where, BLKALIGN_UNKNOWN,
+					  "is too large: reading it would take more than %u MiB of memory",
+					  (unsigned)(SNAPSHOT_MEMORY_MAX / MIB));
 	*ret_root = json_tokener_parse_ex(tokener, text, (int)length);
 	end = json_tokener_get_parse_end(tokener);
 	if (json_tokener_get_error(tokener) != json_tokener_success)
@@ -352,8 +368,9 @@ int snapshot_decode(const char *where, const char *text, size_t length, struct b
 		return -ENOMEM;
 	keys_init(&in);
 	r = parse(&in, text, length, &root);
-	if (r == 0)
-		r = read_root(&in, root);
+	if (r < 0)
+		return r;
+	r = read_root(&in, root);
 	if (r == -E2BIG)
 		return blkalign_error_set(reterr, r, where, BLKALIGN_UNKNOWN, "holds more than %u nodes or %u edges", GRAPH_NODES_MAX,
 					  GRAPH_EDGES_MAX);

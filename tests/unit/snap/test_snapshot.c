@@ -3,6 +3,7 @@
 
 #include <blkalign/source.h>
 
+#include <time.h>
 #include <zlib.h>
 
 #include "graph/graph.h"
@@ -329,6 +330,85 @@ static const struct {
 	{ DISK("\"x-deep\":[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]"), "no valid JSON", -EBADMSG },
 };
 
+/* --- too much of it --- */
+
+static void repeat(struct strbuf *buf, const char *text, unsigned count)
+{
+	while (count--)
+		strbuf_add(buf, text);
+}
+
+static void expect_refusal(const struct strbuf *buf, int code, const char *message)
+{
+	struct blkalign_error error = { 0 };
+	struct blkalign_graph *graph = NULL;
+	clock_t begin = clock();
+
+	assert_int_equal(snapshot_decode("test", strbuf_text(buf), buf->length, &graph, &error), code);
+	assert_null(graph);
+	if (!strstr(error.message, message))
+		fail_msg("gave %s", error.message);
+	assert_true(clock() - begin < 2 * CLOCKS_PER_SEC);
+}
+
+static void a_million_edges_are_refused(void **state)
+{
+	_cleanup_strbuf_ struct strbuf buf = { 0 };
+
+	(void)state;
+	strbuf_add(&buf, "{\"blkalign-snapshot\":1,\"nodes\":[{\"name\":\"a\",\"kind\":\"disk\"},{\"name\":\"b\",\"kind\":\"lv\",\"on\":[");
+	repeat(&buf, "{\"node\":\"a\"},", 1000000);
+	strbuf_add(&buf, "{\"node\":\"a\"}]}]}");
+	expect_refusal(&buf, -E2BIG, "more than 160 MiB");
+}
+
+static void a_million_empty_objects_are_refused(void **state)
+{
+	_cleanup_strbuf_ struct strbuf buf = { 0 };
+
+	(void)state;
+	strbuf_add(&buf, "{\"blkalign-snapshot\":1,\"nodes\":[],\"x-more\":[");
+	repeat(&buf, "{},", 1000000);
+	strbuf_add(&buf, "{}]}");
+	expect_refusal(&buf, -E2BIG, "more than 160 MiB");
+}
+
+static void twenty_thousand_nodes_are_read(void **state)
+{
+	_cleanup_strbuf_ struct strbuf buf = { 0 };
+	struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	strbuf_add(&buf, "{\"blkalign-snapshot\":1,\"nodes\":[{\"name\":\"a\",\"kind\":\"disk\"}");
+	for (unsigned i = 0; i < 20000; i++)
+		strbuf_printf(&buf, ",{\"name\":\"%0200u\",\"kind\":\"lv\",\"on\":[{\"node\":\"a\",\"offset_bytes\":%u}]}", i, i * 4096);
+	strbuf_add(&buf, "]}");
+	assert_int_equal(snapshot_decode("test", strbuf_text(&buf), buf.length, &graph, NULL), 0);
+	assert_int_equal(blkalign_graph_size(graph), 20001);
+	blkalign_graph_free(graph);
+}
+
+static void nodes_upon_nodes(struct strbuf *buf, unsigned count)
+{
+	strbuf_add(buf, "{\"blkalign-snapshot\":1,\"nodes\":[{\"name\":\"0\",\"kind\":\"disk\"}");
+	for (unsigned i = 1; i <= count; i++)
+		strbuf_printf(buf, ",{\"name\":\"%u\",\"kind\":\"dm\",\"on\":[{\"node\":\"%u\"}]}", i, i - 1);
+	strbuf_add(buf, "]}");
+}
+
+static void sixty_four_layers_and_no_more(void **state)
+{
+	_cleanup_strbuf_ struct strbuf fits = { 0 }, deep = { 0 };
+	struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	nodes_upon_nodes(&fits, GRAPH_DEPTH_MAX);
+	assert_int_equal(snapshot_decode("test", strbuf_text(&fits), fits.length, &graph, NULL), 0);
+	blkalign_graph_free(graph);
+	nodes_upon_nodes(&deep, GRAPH_DEPTH_MAX + 1);
+	expect_refusal(&deep, -EBADMSG, "deep");
+}
+
 static void what_is_wrong_is_said(void **state)
 {
 	(void)state;
@@ -476,6 +556,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(pseudonyms_are_counted_without_a_machine_id, setup_founding, teardown),
 		cmocka_unit_test(defaults_of_hand_written_ones),
 		cmocka_unit_test(what_is_wrong_is_said),
+		cmocka_unit_test(a_million_edges_are_refused),
+		cmocka_unit_test(a_million_empty_objects_are_refused),
+		cmocka_unit_test(twenty_thousand_nodes_are_read),
+		cmocka_unit_test(sixty_four_layers_and_no_more),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(many_edges_are_quick),
 		cmocka_unit_test_setup_teardown(compressed_and_plain, setup_empty, teardown),
