@@ -7,12 +7,16 @@ $(B)/build.ninja:
 	meson setup $(B)
 check: all
 	meson test -C $(B) --no-suite slow
-bench: all
-	bench/run $(B)
+# Optimised, and in a folder of its own.
+bench: $(B)-release/build.ninja
+	ninja -C $(B)-release cli/blkalign
+	bench/run $(B)-release
+$(B)-release/build.ninja:
+	meson setup $(B)-release --buildtype=release
 fuzz:
 	tools/fuzz
 install: all
 	meson install -C $(B)
 clean:
-	rm -rf $(B) build-asan build-fuzz
+	rm -rf $(B) $(B)-release build-asan build-fuzz
 .PHONY: all check bench fuzz install clean
