@@ -125,7 +125,7 @@ const char *shell_device(struct check *c, const struct blkalign_node *node)
 
 /* --- scripts --- */
 
-static void add_line(struct script *s, const char *start, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static void add_line(struct script *s, const char *start, const char *format, va_list args)
 {
 	_cleanup_free_ char *text = NULL;
 
