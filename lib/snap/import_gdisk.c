@@ -18,6 +18,15 @@ static bool heading(struct import *in, const char *line)
 	return in->node != NULL;
 }
 
+/* Printed since 1.0.4, between the heading and the sector size. */
+static bool model(struct import *in, const char *line)
+{
+	if (!import_starts(line, "Model: "))
+		return false;
+	import_str(in, in->node, BLKALIGN_ATTR_MODEL, line + strlen("Model: "));
+	return true;
+}
+
 static bool sector_size(struct import *in, const char *line)
 {
 	const char *p = import_value(line, "Sector size (logical)");
@@ -67,7 +76,7 @@ static bool row(struct import *in, const char *line)
 
 static bool line(struct import *in, const char *line, bool going_on)
 {
-	return heading(in, line) || (going_on && (sector_size(in, line) || first_usable(in, line) || row(in, line)));
+	return heading(in, line) || (going_on && (model(in, line) || sector_size(in, line) || first_usable(in, line) || row(in, line)));
 }
 
 const struct import_reader import_reader_gdisk = { "gdisk", line };

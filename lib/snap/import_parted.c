@@ -51,9 +51,12 @@ static bool heading(struct import *in, const char *line)
 	if (import_starts(line, "Model: ")) {
 		const char *p = line + strlen("Model: "), *kind = strrchr(p, '(');
 
+		/* Without "(scsi)" and the like behind it, it is gdisk that speaks. */
+		if (!kind)
+			return false;
 		import_heading(in, NULL);
-		snprintf(in->state.part.model, sizeof(in->state.part.model), "%.*s", kind ? (int)(kind - p) : 0, p);
-		return kind != NULL;
+		snprintf(in->state.part.model, sizeof(in->state.part.model), "%.*s", (int)(kind - p), p);
+		return true;
 	}
 	if (f.count != 3 || f.at[1][strlen(f.at[1]) - 1] != ':' || f.at[1][0] != '/' || !looks_like_size(f.at[2]))
 		return false;
