@@ -67,7 +67,7 @@ static uint64_t expected_offset(const struct blame *b)
 	if (b->hinted && blkalign_node_kind(b->guilty) == BLKALIGN_KIND_CRYPT)
 		return 16 * MIB;
 	if (b->hinted)
-		return blkalign_node_kind(b->guilty) == BLKALIGN_KIND_PARTITION ? remedy_partition_target(b, MIB) : MIB;
+		return blkalign_node_kind(b->guilty) == BLKALIGN_KIND_PARTITION ? remedy_partition_target(b, MIB) : round_up_u64(MIB, unit);
 	if (MIB % unit == 0)
 		unit = MIB;
 	from = own > b->grain.offset_bytes ? own - b->grain.offset_bytes : 0;

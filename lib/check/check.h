@@ -114,6 +114,8 @@ bool edge_is_idle(const struct blkalign_edge *edge);
 
 /** The drive (or the lowest device that is known) under byte 0 of `node`. */
 const struct blkalign_node *drive_below(const struct blkalign_node *node);
+/** False when a layer on the way down has a start that nobody told. */
+bool is_placed(const struct blkalign_node *node);
 /** The nearest device under a simple one-piece way down that has a chunk of its own, or NULL. */
 const struct blkalign_node *geometry_below(const struct check *c, const struct blkalign_node *node);
 /** The device directly below, or NULL. */

@@ -127,7 +127,8 @@ static void collect_reported_geometry(const struct blkalign_node *n, struct fact
 	uint64_t optimal = f->hint == HINT_STRIPE || f->hint == HINT_DIVIDES_MIB ? f->optimal_bytes : 0;
 	uint64_t *chunk = &f->grains[BOUNDARY_CHUNK].bytes;
 
-	if (is_set(minimum) && minimum > PHYSICAL_MAX_BYTES && minimum % f->grains[BOUNDARY_PHYSICAL].bytes == 0 && !hint_is_bogus(f->hint))
+	if (is_set(minimum) && minimum > PHYSICAL_MAX_BYTES && minimum % f->grains[BOUNDARY_PHYSICAL].bytes == 0 &&
+	    !hint_is_bogus(f->hint) && !hint_fingerprint(minimum))
 		*chunk = minimum;
 	if (optimal > PHYSICAL_MAX_BYTES && optimal > *chunk)
 		f->grains[BOUNDARY_STRIPE].bytes = optimal;
@@ -151,7 +152,15 @@ static void collect_geometry(const struct blkalign_node *n, struct facts *f)
 	f->grains[BOUNDARY_STRIPE].bytes = stripe;
 }
 
-static enum exempt exempt_partition(const struct blkalign_node *n)
+/* An entry shorter than a block has no room for a file system: placeholders, and extended partitions as the kernel shows them (1 KiB). */
+static bool is_stub(const struct check *c, const struct blkalign_node *n)
+{
+	uint64_t size = blkalign_node_u64(n, BLKALIGN_ATTR_SIZE);
+
+	return is_set(size) && size < facts_of(c, drive_below(n))->grains[BOUNDARY_PHYSICAL].bytes && !blkalign_node_uppers(n);
+}
+
+static enum exempt exempt_partition(const struct check *c, const struct blkalign_node *n)
 {
 	static const char *const containers[] = { "extended", "bios-boot", "msr", "protective", "reserved" };
 	const char *role = blkalign_node_str(n, BLKALIGN_ATTR_PART_ROLE);
@@ -159,7 +168,7 @@ static enum exempt exempt_partition(const struct blkalign_node *n)
 	for (size_t i = 0; role && i < ARRAY_SIZE(containers); i++)
 		if (!strcmp(role, containers[i]))
 			return EXEMPT_CONTAINER;
-	return EXEMPT_NO;
+	return is_stub(c, n) ? EXEMPT_CONTAINER : EXEMPT_NO;
 }
 
 static bool is_stacked(const struct blkalign_node *n) { return blkalign_node_edges(n) > 0; }
@@ -248,7 +257,7 @@ static void collect_node(const struct check *c, const struct blkalign_node *n, s
 	collect_logical(c, n, f);
 	collect_paths(c, n, f);
 	if (kind == BLKALIGN_KIND_PARTITION)
-		f->exempt = exempt_partition(n);
+		f->exempt = exempt_partition(c, n);
 }
 
 void facts_collect(struct check *c)
@@ -278,6 +287,14 @@ const struct blkalign_node *drive_below(const struct blkalign_node *node)
 	while (blkalign_node_edges(node))
 		node = below(node);
 	return node;
+}
+
+bool is_placed(const struct blkalign_node *n)
+{
+	for (; blkalign_node_edges(n); n = blkalign_node_edge(n, 0)->lower)
+		if (blkalign_node_edge(n, 0)->lower_offset_bytes == BLKALIGN_UNKNOWN)
+			return false;
+	return true;
 }
 
 const struct blkalign_node *geometry_below(const struct check *c, const struct blkalign_node *node)

@@ -160,6 +160,23 @@ static void blame_layer(struct walk *w, enum boundary boundary, const struct blk
 		f->blames[boundary] = (uint32_t)w->c->blames.count;
 }
 
+/* A start that a bogus hint below asked for, be it harmful or not; rules that look at that device first know of it. */
+static void note_obedience(struct check *c, const struct blkalign_node *n)
+{
+	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
+		const struct blkalign_edge *e = blkalign_node_edge(n, i);
+		uint64_t own = own_offset(e);
+
+		if (!is_set(own) || own % MIB == 0)
+			continue;
+		for (const struct blkalign_node *lower = e->lower; lower; lower = below(lower)) {
+			struct facts *f = facts_of(c, lower);
+
+			f->hint_obeyed = f->hint_obeyed || (hint_is_bogus(f->hint) && own % f->optimal_bytes == 0);
+		}
+	}
+}
+
 /* --- one place --- */
 
 static bool judge_boundary(struct walk *w, enum boundary boundary, const struct blkalign_place *place)
@@ -272,6 +289,7 @@ void judge_graph(struct check *c)
 	for (size_t i = blkalign_graph_size(c->graph); i-- > 0;) {
 		const struct blkalign_node *n = blkalign_graph_node(c->graph, i);
 
+		note_obedience(c, n);
 		if (blkalign_node_edges(n))
 			judge_node(c, n);
 		else

@@ -9,6 +9,8 @@
 #define DATA_DISKS_MAX 128
 /* ext4's allocator uses a stripe of at most one block group. */
 #define EXT_STRIPE_MAX_BLOCKS 32768
+/* Larger blocks are not to be had where pages are of this size. */
+#define USUAL_BLOCK_BYTES 4096
 /* On smaller file systems block size and stripe do not matter. */
 #define SMALL_BYTES GIB
 
@@ -162,12 +164,16 @@ static void rule_sector(struct check *c, const struct blkalign_node *n)
 	const struct facts *drive = facts_of(c, drive_below(n));
 	uint64_t block = drive->grains[BOUNDARY_PHYSICAL].bytes;
 
+	/* The superblock of ext lies 1 KiB in, and its unit is the block. */
+	if (is_ext(n))
+		sector = blkalign_node_u64(n, BLKALIGN_ATTR_FS_BLOCK);
 	if (!is_set(sector))
 		return;
 	if (logical && sector < logical)
 		check_report(c, FINDING_FS_SECTOR_SIZE, IMPACT_BREAKS, n, sector, logical,
 			     report_text(c->report,
-					 "%s has sectors of %" PRIu64 " bytes, its device blocks of %" PRIu64 ": it cannot be mounted",
+					 "%s writes in units of %" PRIu64 " bytes, its device has blocks of %" PRIu64
+					 ": it cannot be mounted",
 					 check_name(c, n), sector, logical));
 	else if (sector < block && is_type(n, sector_based, ARRAY_SIZE(sector_based)))
 		check_report(c, FINDING_FS_SECTOR_SIZE,
@@ -191,7 +197,8 @@ static void rule_block(struct check *c, const struct blkalign_node *n)
 	report_add(c->report,
 		   &(struct draft){
 			   .finding = FINDING_FS_BLOCK_BELOW_PHYSICAL,
-			   .impact = is_small(n) || drive->physical_assumed || attr_is(n, BLKALIGN_ATTR_CONTENT, "vfat")
+			   .impact = size >= USUAL_BLOCK_BYTES || is_small(n) || drive->physical_assumed ||
+						     attr_is(n, BLKALIGN_ATTR_CONTENT, "vfat")
 					     ? IMPACT_NONE
 					     : IMPACT_LOSES_SPEED,
 			   .node = n,

@@ -14,6 +14,8 @@ static void reassure(struct check *c, const struct blkalign_node *n, const char 
 
 static const char *role_words(const char *role)
 {
+	if (!role || !strcmp(role, "data") || !strcmp(role, "esp"))
+		return "an entry shorter than a block holds no file system";
 	if (!strcmp(role, "extended"))
 		return "an extended partition is a container: the logical partitions inside are judged by themselves";
 	if (!strcmp(role, "bios-boot"))
@@ -77,7 +79,7 @@ static const struct {
 
 static bool in_place(const struct check *c, const struct blkalign_node *n)
 {
-	if (facts_of(c, n)->misplaced)
+	if (facts_of(c, n)->misplaced || !is_placed(n))
 		return false;
 	for (size_t i = 0; i < blkalign_node_uppers(n); i++)
 		if (facts_of(c, blkalign_node_upper(n, i))->misplaced)

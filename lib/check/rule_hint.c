@@ -262,12 +262,26 @@ void rule_hint(struct check *c, const struct blkalign_node *n)
 		report_genuine(c, n);
 }
 
+static void report_saturated_minimum(struct check *c, const struct blkalign_node *n, uint64_t minimum)
+{
+	check_report(c, FINDING_BOGUS_MINIMUM_IO, IMPACT_NONE, n, minimum, facts_of(c, drive_below(n))->grains[BOUNDARY_PHYSICAL].bytes,
+		     report_text(c->report,
+				 "minimum_io_size %" PRIu64
+				 " of %s is a transfer limit or a field at its end stop, no chunk, and is ignored here",
+				 minimum, check_name(c, n)));
+}
+
 void rule_minimum(struct check *c, const struct blkalign_node *n)
 {
 	uint64_t minimum = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO), physical = blkalign_node_u64(n, BLKALIGN_ATTR_PHYSICAL_BLOCK);
 
-	if (!is_set(minimum) || !is_set(physical) || minimum % physical == 0)
+	if (!is_set(minimum) || !is_set(physical))
 		return;
+	if (minimum % physical == 0) {
+		if (hint_fingerprint(minimum))
+			report_saturated_minimum(c, n, minimum);
+		return;
+	}
 	report_add(c->report,
 		   &(struct draft){
 			   .finding = FINDING_BOGUS_MINIMUM_IO,

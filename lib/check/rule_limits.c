@@ -92,15 +92,6 @@ static void report_unplaced(struct check *c, const struct blkalign_node *n, int6
 			      });
 }
 
-/* False when a layer on the way down has a start that nobody told. */
-static bool is_placed(const struct blkalign_node *n)
-{
-	for (; blkalign_node_edges(n); n = blkalign_node_edge(n, 0)->lower)
-		if (blkalign_node_edge(n, 0)->lower_offset_bytes == BLKALIGN_UNKNOWN)
-			return false;
-	return true;
-}
-
 /*
  * Since 6.9 the kernel forgets the mark when the offset is not 0. The same offset, worked out from below as that of limits that do not fit, is the mark.
  */

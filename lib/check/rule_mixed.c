@@ -21,12 +21,13 @@ static void count_fragile(const struct blkalign_node *n, uint64_t logical, unsig
 		count_fragile(blkalign_node_upper(n, i), logical, depth + 1, budget, count);
 }
 
-/* What on or above `n` cannot live on blocks of `logical` bytes. */
-static const char *what_breaks(struct check *c, const struct blkalign_node *n, uint64_t logical)
+/* What on or above the nodes cannot live on blocks of `logical` bytes. */
+static const char *what_breaks(struct check *c, const struct blkalign_node *const *nodes, size_t node_count, uint64_t logical)
 {
 	uint32_t budget = CONTENTS_MAX, count = 0;
 
-	count_fragile(n, logical, 0, &budget, &count);
+	for (size_t i = 0; i < node_count; i++)
+		count_fragile(nodes[i], logical, 0, &budget, &count);
 	if (!count)
 		return "; no file system above is known to have smaller sectors";
 	return report_text(c->report, "; %" PRIu32 " file system%s above with smaller sectors or blocks will not mount then", count,
@@ -69,7 +70,7 @@ void rule_mixed_md(struct check *c, const struct blkalign_node *n)
 		     report_text(c->report,
 				 "members of %s have logical blocks of %" PRIu64 " and %" PRIu64 " bytes (%s): the array has %" PRIu64
 				 "-byte blocks from the next assembly on%s",
-				 check_name(c, n), low, high, check_name(c, odd), high, what_breaks(c, n, high)),
+				 check_name(c, n), low, high, check_name(c, odd), high, what_breaks(c, &n, 1, high)),
 		     IMPACT_BREAKS);
 }
 
@@ -131,7 +132,7 @@ static void look_at_group(struct check *c, const struct blkalign_node *const *pv
 					 "volume group %s lies on devices with logical blocks of %" PRIu64 " and %" PRIu64
 					 " bytes (%s): a volume with smaller sectors breaks when it is moved or extended onto the larger%s",
 					 name ? report_escaped(c->report, name) : "?", low, high, check_name(c, odd),
-					 what_breaks(c, odd, high)),
+					 what_breaks(c, pvs, count, high)),
 			     IMPACT_BREAKS);
 }
 

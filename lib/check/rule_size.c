@@ -3,10 +3,17 @@
 
 #include "check/rules.h"
 
+/* Sectors of spinning drives are no larger. */
+#define SECTOR_MAX_BYTES 4096
+
 void rule_size(struct check *c, const struct blkalign_node *n)
 {
 	const struct blkalign_value *size = blkalign_node_value(n, BLKALIGN_ATTR_SIZE);
 	uint64_t block = facts_of(c, n)->grains[BOUNDARY_PHYSICAL].bytes;
+
+	/* Flash with larger pages, and volumes of storage systems, offer any multiple of 4096. */
+	if (block > SECTOR_MAX_BYTES)
+		block = SECTOR_MAX_BYTES;
 
 	/* A file may have any size. */
 	if (!size || !size->u64 || size->origin == BLKALIGN_ORIGIN_FILE || size->u64 % block == 0)
