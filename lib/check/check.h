@@ -81,7 +81,7 @@ struct check {
 	const struct blkalign_graph *graph;
 	const struct blkalign_node *host; /**< or NULL */
 	struct blkalign_report *report;
-	struct facts *facts;		 /**< by node index */
+	struct facts *facts;	   /**< by node index */
 	struct recomputed *limits; /**< by node index: recompute.h */
 	VEC(struct blame) blames;
 	uint64_t places;     /**< walked so far, for the bound on hostile graphs */

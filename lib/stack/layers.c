@@ -10,13 +10,6 @@
  * may look like content of the device. File systems after them, libblkid's signatures, which are the least exact, last.
  */
 const struct layer *const stack_layers[] = {
-	&layer_md,
-	&layer_blkid_raid,
-	&layer_table,
-	&layer_lvm,
-	&layer_luks,
-	&layer_bcache,
-	&layer_fs,
-	&layer_blkid,
+	&layer_md, &layer_blkid_raid, &layer_table, &layer_lvm, &layer_luks, &layer_bcache, &layer_fs, &layer_blkid,
 };
 const size_t stack_layers_count = ARRAY_SIZE(stack_layers);
