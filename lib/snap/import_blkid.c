@@ -15,6 +15,26 @@ static bool quoted(const char *line, const char *key, char *ret, size_t size)
 	return true;
 }
 
+/* blkid -i: the limits, instead of what lies on the device. */
+static void limits(struct import *in, struct blkalign_node *device, const char *line)
+{
+	static const struct {
+		const char *key;
+		enum blkalign_attr attr;
+	} keys[] = {
+		{ " MINIMUM_IO_SIZE=\"", BLKALIGN_ATTR_MINIMUM_IO },
+		{ " OPTIMAL_IO_SIZE=\"", BLKALIGN_ATTR_OPTIMAL_IO },
+		{ " PHYSICAL_SECTOR_SIZE=\"", BLKALIGN_ATTR_PHYSICAL_BLOCK },
+		{ " LOGICAL_SECTOR_SIZE=\"", BLKALIGN_ATTR_LOGICAL_BLOCK },
+	};
+	char text[32];
+	uint64_t bytes;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (quoted(line, keys[i].key, text, sizeof(text)) && import_word_number(text, &bytes))
+			import_u64(in, device, keys[i].attr, bytes);
+}
+
 static bool line(struct import *in, const char *line, bool going_on)
 {
 	char name[IMPORT_NAME_MAX], text[128];
@@ -29,6 +49,7 @@ static bool line(struct import *in, const char *line, bool going_on)
 	device = import_device(in, name);
 	if (!device)
 		return false;
+	limits(in, device, line);
 	if (quoted(line, " TYPE=\"", text, sizeof(text)))
 		content = import_signature(in, text, device);
 	if (content && blkalign_node_kind(content) == BLKALIGN_KIND_CONTENT && quoted(line, " UUID=\"", text, sizeof(text)))
