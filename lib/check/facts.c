@@ -108,6 +108,9 @@ static void collect_hint(const struct blkalign_node *n, struct facts *f)
 	};
 	uint64_t offered = blocks_to_bytes(n, BLKALIGN_ATTR_VPD_B0_OPTIMAL);
 
+	if (!is_set(offered))
+		offered = blocks_to_bytes(n, BLKALIGN_ATTR_NVME_NOWS);
+
 	if (!is_set(h.optimal_bytes) && is_set(offered)) {
 		f->hint_dropped = h.optimal_bytes == 0;
 		h.optimal_bytes = offered;

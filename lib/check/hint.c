@@ -104,8 +104,9 @@ const char *hint_shape_text(enum hint_shape shape)
 
 uint64_t hint_fingerprint(uint64_t offset_bytes)
 {
-	/* Sectors: 65535 blocks of 512 and 4096; 32767 and 65527 from host adapters and page rounding; 32760; what arrays make of them. */
-	static const uint32_t sectors512[] = { 65535, 524280, 32767, 65527, 65528, 32760, 4193280, 8387584 };
+	/* Sectors: 65535 blocks of 512 and 4096; 32767 and 65527 from host adapters and page rounding; 32760. What arrays make of
+	 * them comes first: these are multiples of some of the others. */
+	static const uint32_t sectors512[] = { 4193280, 8387584, 65535, 524280, 32767, 65527, 65528, 32760 };
 
 	if (!offset_bytes || offset_bytes == BLKALIGN_UNKNOWN || offset_bytes % MIB == 0)
 		return 0;

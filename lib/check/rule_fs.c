@@ -123,7 +123,24 @@ static bool is_parity(const struct blkalign_node *array)
 {
 	const char *level = blkalign_node_str(array, BLKALIGN_ATTR_MD_LEVEL);
 
+	if (!level)
+		level = blkalign_node_str(array, BLKALIGN_ATTR_LV_TYPE);
 	return level && (!strncmp(level, "raid4", 5) || !strncmp(level, "raid5", 5) || !strncmp(level, "raid6", 5));
+}
+
+/* Parity is lost speed when stripes do not fit; striping and mirrors only spread a little worse, and count their stripe in several ways. */
+static void compare_stripe(struct check *c, const struct blkalign_node *n, const struct told *t, const struct blkalign_node *array)
+{
+	const struct grain *grains = facts_of(c, array)->grains;
+	bool parity = is_parity(array), off_chunk = t->stride % grains[BOUNDARY_CHUNK].bytes,
+	     off_stripe = grains[BOUNDARY_STRIPE].bytes && t->stripe % grains[BOUNDARY_STRIPE].bytes;
+
+	if (!t->stripe && parity)
+		report_stripe(c, n, t, IMPACT_TUNING, array,
+			      "it lies on parity RAID and was told none, so full-stripe writes are left to chance");
+	else if (t->stripe && (off_chunk || (parity && off_stripe)))
+		report_stripe(c, n, t, parity ? IMPACT_LOSES_SPEED : IMPACT_TUNING, array,
+			      report_text(c->report, "not the geometry of %s", check_name(c, array)));
 }
 
 static void rule_stripe(struct check *c, const struct blkalign_node *n)
@@ -145,17 +162,24 @@ static void rule_stripe(struct check *c, const struct blkalign_node *n)
 		report_stripe(c, n, &t, used ? IMPACT_LOSES_SPEED : IMPACT_NONE, array, why);
 		return;
 	}
-	if (!array || !is_parity(array) || is_small(n))
-		return;
-	if (!t.stripe)
-		report_stripe(c, n, &t, IMPACT_TUNING, array,
-			      "it lies on parity RAID and was told none, so full-stripe writes are left to chance");
-	else if (t.stripe % facts_of(c, array)->grains[BOUNDARY_STRIPE].bytes ||
-		 t.stride % facts_of(c, array)->grains[BOUNDARY_CHUNK].bytes)
-		report_stripe(c, n, &t, IMPACT_LOSES_SPEED, array, report_text(c->report, "not the geometry of %s", check_name(c, array)));
+	if (array && !is_small(n))
+		compare_stripe(c, n, &t, array);
 }
 
 /* --- sector and block --- */
+
+/* An array that runs keeps its blocks until it is assembled again. */
+static void report_unmountable(struct check *c, const struct blkalign_node *n, uint64_t sector, uint64_t logical)
+{
+	uint64_t now = blkalign_node_u64(below(n), BLKALIGN_ATTR_LOGICAL_BLOCK);
+	bool later = is_set(now) && sector >= now;
+
+	check_report(c, FINDING_FS_SECTOR_SIZE, IMPACT_BREAKS, n, sector, logical,
+		     report_text(c->report,
+				 "%s writes in units of %" PRIu64 " bytes, its device %s blocks of %" PRIu64 ": it cannot be mounted%s",
+				 check_name(c, n), sector, later ? "will have" : "has", logical,
+				 later ? " from the next assembly on" : ""));
+}
 
 static void rule_sector(struct check *c, const struct blkalign_node *n)
 {
@@ -170,11 +194,7 @@ static void rule_sector(struct check *c, const struct blkalign_node *n)
 	if (!is_set(sector))
 		return;
 	if (logical && sector < logical)
-		check_report(c, FINDING_FS_SECTOR_SIZE, IMPACT_BREAKS, n, sector, logical,
-			     report_text(c->report,
-					 "%s writes in units of %" PRIu64 " bytes, its device has blocks of %" PRIu64
-					 ": it cannot be mounted",
-					 check_name(c, n), sector, logical));
+		report_unmountable(c, n, sector, logical);
 	else if (sector < block && is_type(n, sector_based, ARRAY_SIZE(sector_based)))
 		check_report(c, FINDING_FS_SECTOR_SIZE,
 			     is_type(n, rewriting, ARRAY_SIZE(rewriting)) && !drive->physical_assumed ? IMPACT_LOSES_SPEED : IMPACT_NONE, n,

@@ -64,6 +64,10 @@ static const char *source_of(struct check *c, const struct blkalign_node *n)
 		return "the storage target";
 	if (f->hint == HINT_LIMIT && (is_sas_host(n) || f->optimal_bytes >= 16 * MIB - 4096))
 		return "the host adapter's driver, most likely (Linux 6.11 until 6.12.97 and 6.1.178 takes its transfer limit for a hint)";
+	if (blkalign_node_kind(n) == BLKALIGN_KIND_MD)
+		return "a bad hint of a member, most likely, that the kernel multiplied with the stripe";
+	if (attr_is(n, BLKALIGN_ATTR_TRANSPORT, "nvme") || !strncmp(blkalign_node_name(n), "nvme", 4))
+		return "the NVMe controller, a real one or a hypervisor's";
 	if (f->hint == HINT_SATURATED)
 		return "a bridge between drive and host, most likely";
 	return "the device or its controller";

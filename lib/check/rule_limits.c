@@ -12,11 +12,12 @@
 static void report_mark(struct check *c, const struct blkalign_node *n, bool unsigned_mark)
 {
 	const struct facts *f = facts_of(c, n);
-	bool placed = blkalign_node_edges(n) > 0;
+	bool placed = blkalign_node_edges(n) > 0, is_drive = blkalign_node_kind(n) == BLKALIGN_KIND_DISK;
 	enum impact impact = !placed || f->misplaced ? IMPACT_MISLEADS : IMPACT_NONE;
 	const char *verdict =
-		!placed	       ? "where it lies is not known, so the mark stands"
-		: f->misplaced ? "a layer below or above is misplaced, see there"
+		!placed && is_drive ? "it does not say where its own blocks begin, so the mark stands"
+		: !placed	    ? "where it lies is not known, so the mark stands"
+		: f->misplaced	    ? "a layer below or above is misplaced, see there"
 			       : "by our own arithmetic all its data is on physical blocks: the kernel's test of sums struck without need";
 
 	/* pvcreate takes the unsigned form for an offset and fails. */

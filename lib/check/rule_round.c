@@ -24,7 +24,9 @@ static bool is_round(const struct check *c, const struct blkalign_node *below, u
 
 static const char *waste(struct check *c, const struct blkalign_node *n, uint64_t offset)
 {
-	uint64_t print = hint_fingerprint(offset);
+	const struct facts *drive = facts_of(c, drive_below(n));
+	bool asked = hint_is_bogus(drive->hint) && offset % drive->optimal_bytes == 0;
+	uint64_t print = asked ? drive->optimal_bytes : hint_fingerprint(offset);
 
 	if (!print)
 		return "";
