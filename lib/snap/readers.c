@@ -4,10 +4,17 @@
 #include "snap/snapshot.h"
 
 /* Those with a signature of their own come first, loose text last: it is recognised by weaker signs. */
+/* One per line. */
+/* clang-format off */
 const struct snap_reader *const snap_readers[] = {
-	&snapshot_reader, &import_lsblk_reader, &import_sosreport_reader, /* may hold a sys folder with a few files only */
-	&sysroot_reader,  &import_text_reader,	NULL,
+	&snapshot_reader,
+	&import_lsblk_reader,
+	&import_sosreport_reader, /* may hold a sys folder with a few files only */
+	&sysroot_reader,
+	&import_text_reader,
+	NULL,
 };
+/* clang-format on */
 
 const struct snap_reader *snap_recognise(const struct snap_probe *probe)
 {

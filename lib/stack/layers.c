@@ -9,7 +9,17 @@
  * and only the MBR's place is never reused. LVM, LUKS and bcache next: each erases what was there when it takes a device, and what they contain
  * may look like content of the device. File systems after them, libblkid's signatures, which are the least exact, last.
  */
+/* One per line. */
+/* clang-format off */
 const struct layer *const stack_layers[] = {
-	&layer_md, &layer_blkid_raid, &layer_table, &layer_lvm, &layer_luks, &layer_bcache, &layer_fs, &layer_blkid,
+	&layer_md,
+	&layer_blkid_raid,
+	&layer_table,
+	&layer_lvm,
+	&layer_luks,
+	&layer_bcache,
+	&layer_fs,
+	&layer_blkid,
 };
+/* clang-format on */
 const size_t stack_layers_count = ARRAY_SIZE(stack_layers);
