@@ -176,6 +176,12 @@ int vec_grow_(void **data, size_t *room, size_t count, size_t item_size);
 	(vec_grow_((void **)&(v)->data, &(v)->room, (v)->count, sizeof(*(v)->data)) < 0 ? -ENOMEM : ((v)->data[(v)->count++] = (item), 0))
 #define vec_done(v) (free((v)->data), (v)->data = NULL, (v)->count = (v)->room = 0)
 
+/**
+ * UTF-16LE as UTF-8, up to the first NUL, the end, or where `ret` is full; terminated. Half a pair of surrogates becomes U+FFFD. `size` is at least 1;
+ * three bytes for each unit and one more are always enough.
+ */
+void utf8_from_utf16le(char *ret, size_t size, const uint8_t *text, size_t length_bytes);
+
 /** 16 bytes as 8-4-4-4-12 lower case; `ret` holds 37 bytes. */
 void uuid_format(char ret[37], const uint8_t uuid[16]);
 

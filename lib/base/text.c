@@ -27,6 +27,57 @@ static size_t utf8_decode(const unsigned char *s, uint32_t *ret)
 	return length;
 }
 
+/* Room for 4 bytes is the caller's business. Returns how many were written. */
+static size_t utf8_put(char *p, uint32_t c)
+{
+	if (c < 0x80) {
+		p[0] = (char)c;
+		return 1;
+	}
+	if (c < 0x800) {
+		p[0] = (char)(0xc0 | c >> 6);
+		p[1] = (char)(0x80 | (c & 0x3f));
+		return 2;
+	}
+	if (c < 0x10000) {
+		p[0] = (char)(0xe0 | c >> 12);
+		p[1] = (char)(0x80 | (c >> 6 & 0x3f));
+		p[2] = (char)(0x80 | (c & 0x3f));
+		return 3;
+	}
+	p[0] = (char)(0xf0 | c >> 18);
+	p[1] = (char)(0x80 | (c >> 12 & 0x3f));
+	p[2] = (char)(0x80 | (c >> 6 & 0x3f));
+	p[3] = (char)(0x80 | (c & 0x3f));
+	return 4;
+}
+
+void utf8_from_utf16le(char *ret, size_t size, const uint8_t *text, size_t length_bytes)
+{
+	size_t out = 0;
+
+	for (size_t i = 0; i + 2 <= length_bytes; i += 2) {
+		uint32_t c = load_le16(text + i), low = i + 4 <= length_bytes ? load_le16(text + i + 2) : 0;
+		char utf8[4];
+		size_t n;
+
+		if (!c)
+			break;
+		if (c >= 0xd800 && c < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
+			c = 0x10000 + ((c - 0xd800) << 10 | (low - 0xdc00));
+			i += 2;
+		} else if (c >= 0xd800 && c < 0xe000) {
+			c = 0xfffd;
+		}
+		n = utf8_put(utf8, c);
+		if (out + n >= size)
+			break;
+		memcpy(ret + out, utf8, n);
+		out += n;
+	}
+	ret[out] = '\0';
+}
+
 /* Characters that move the cursor, reorder text or hide: a name with them could imitate another. */
 static bool is_treacherous(uint32_t c)
 {

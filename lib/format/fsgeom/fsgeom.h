@@ -67,7 +67,7 @@ int fsgeom_probe(struct dev *dev, const struct fsgeom_format *const *formats, si
 void fsgeom_init(struct fsgeom *geom, const char *type);
 /** Up to the first NUL, without trailing white space. */
 void fsgeom_set_label(struct fsgeom *geom, const void *text, size_t length);
-/** UTF-16LE as UTF-8; broken surrogates become U+FFFD. */
+/** The same of UTF-16LE, see utf8_from_utf16le(). */
 void fsgeom_set_label_utf16le(struct fsgeom *geom, const uint8_t *text, size_t length_bytes);
 /** The usual form; all zero means none. */
 void fsgeom_set_uuid(struct fsgeom *geom, const uint8_t uuid[16]);

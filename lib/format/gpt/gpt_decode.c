@@ -71,52 +71,7 @@ void gpt_guid_format(char ret[37], const uint8_t guid[16])
 	uuid_format(ret, straight);
 }
 
-static size_t utf8_put(char *ret, uint32_t c)
-{
-	if (c < 0x80) {
-		ret[0] = (char)c;
-		return 1;
-	}
-	if (c < 0x800) {
-		ret[0] = (char)(0xc0 | c >> 6);
-		ret[1] = (char)(0x80 | (c & 0x3f));
-		return 2;
-	}
-	if (c < 0x10000) {
-		ret[0] = (char)(0xe0 | c >> 12);
-		ret[1] = (char)(0x80 | (c >> 6 & 0x3f));
-		ret[2] = (char)(0x80 | (c & 0x3f));
-		return 3;
-	}
-	ret[0] = (char)(0xf0 | c >> 18);
-	ret[1] = (char)(0x80 | (c >> 12 & 0x3f));
-	ret[2] = (char)(0x80 | (c >> 6 & 0x3f));
-	ret[3] = (char)(0x80 | (c & 0x3f));
-	return 4;
-}
-
-/* At most 3 bytes per unit (a pair of surrogates gives 4 for two units), so 36 units fit 108 bytes. */
-static void name_decode(char *ret, const le16 *name)
-{
-	size_t out = 0;
-
-	for (size_t i = 0; i < GPT_NAME_UNITS; i++) {
-		uint32_t c = le16_get(name[i]);
-		uint32_t low = i + 1 < GPT_NAME_UNITS ? le16_get(name[i + 1]) : 0;
-
-		if (!c)
-			break;
-		if (c >= 0xd800 && c < 0xdc00 && low >= 0xdc00 && low < 0xe000) {
-			c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
-			i++;
-		} else if (c >= 0xd800 && c < 0xe000) {
-			c = 0xfffd; /* half a pair */
-		}
-		out += utf8_put(ret + out, c);
-	}
-	ret[out] = '\0';
-}
-static_assert(sizeof(((struct gpt_entry *)0)->name) > (size_t)GPT_NAME_UNITS * 3, "room for the longest name");
+static_assert(sizeof(((struct gpt_entry *)0)->name) > GPT_NAME_UNITS * 3, "room for the longest name");
 
 int gpt_decode_entry(const uint8_t *buffer, size_t size, uint32_t unit_bytes, uint32_t number, struct gpt_entry *ret)
 {
@@ -138,7 +93,7 @@ int gpt_decode_entry(const uint8_t *buffer, size_t size, uint32_t unit_bytes, ui
 	e.attributes = le64_get(raw.attributes);
 	gpt_guid_format(e.type_guid, raw.type_guid);
 	gpt_guid_format(e.unique_guid, raw.unique_guid);
-	name_decode(e.name, raw.name);
+	utf8_from_utf16le(e.name, sizeof(e.name), (const uint8_t *)raw.name, sizeof(raw.name));
 	*ret = e;
 	return 0;
 }

@@ -123,10 +123,27 @@ static void test_siphash(void **state)
 	EVP_MAC_free(mac);
 }
 
+/* Expected bytes: python3, str.encode("utf-16-le") and str.encode(). */
+static void test_utf16(void **state)
+{
+	static const uint8_t text[] = { 'a', 0, 0xe4, 0, 0xac, 0x20, 0x3d, 0xd8, 0xbe, 0xdc, 0x3d, 0xd8, 'b', 0, 0, 0, 'c', 0 };
+	char ret[32], small[5];
+
+	(void)state;
+	utf8_from_utf16le(ret, sizeof(ret), text, sizeof(text));
+	assert_string_equal(ret, "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x92\xbe\xef\xbf\xbd"
+				 "b");
+	utf8_from_utf16le(small, sizeof(small), text, sizeof(text));
+	assert_string_equal(small, "a\xc3\xa4"); /* the next one has no room: it is not cut in the middle */
+	utf8_from_utf16le(ret, sizeof(ret), text, 1);
+	assert_string_equal(ret, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_siphash),
+		cmocka_unit_test(test_utf16),
 		cmocka_unit_test(test_checked_arithmetic),
 		cmocka_unit_test(test_crc),
 		cmocka_unit_test(test_byte_order),
