@@ -37,7 +37,7 @@ int stack_add_image(struct stack *stack, const char *path, struct blkalign_error
 		r = graph_set_str(node, BLKALIGN_ATTR_DEVPATH, path, BLKALIGN_ORIGIN_FILE);
 	if (r >= 0)
 		r = set_assumed(node, stack_options(stack));
-	return r;
+	return r < 0 ? r : stack_remark_image_format(stack, node, dev);
 }
 
 int blkalign_read_images(const struct blkalign_source_options *options, const char *const *paths, size_t count,

@@ -72,6 +72,9 @@ int stack_add_content(struct stack *stack, enum blkalign_kind kind, const char *
 /** Add the image or raw disk at `path` to the stack, its topology assumed. */
 int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr);
 
+/** Tell when the image `dev` of `node` is empty, or a container (qcow2, VMDK, gzip, ...) instead of a disk's bytes. 0 or -ENOMEM. */
+int stack_remark_image_format(struct stack *stack, const struct blkalign_node *node, struct dev *dev);
+
 /** blkalign_read_host_devices() and blkalign_read_images() in one graph. */
 int stack_read_devices_and_images(const struct blkalign_source_options *options, const char *const *devices, size_t device_count,
 				  const char *const *images, size_t image_count, struct blkalign_graph **ret_graph,

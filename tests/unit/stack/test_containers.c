@@ -76,6 +76,51 @@ static void test_payload_beyond_the_end(void **state)
 		strstr(blkalign_graph_remark(graph, 0), "the LUKS payload begins at byte 16777216, and the device ends at byte 16777216"));
 }
 
+/* Files that qemu-img and gzip wrote: what they begin with. */
+static void test_files_that_are_no_disk(void **state)
+{
+	static const struct {
+		const char *head, *remark;
+		size_t length, at;
+	} rows[] = {
+		{ "QFI\xfb\0\0\0\x03", "a file of format qcow2", 8, 0 },
+		{ "KDMV\x01\0\0\0", "a file of format VMDK", 8, 0 },
+		{ "vhdxfileQ\0E\0", "a file of format VHDX", 12, 0 },
+		{ "conectix\0\0\0\x02", "a file of format dynamic VHD", 12, 0 },
+		{ "\x7f\x10\xda\xbe\x01\0\x01\0", "a file of format VDI", 8, 64 },
+		{ "\x1f\x8b\x08\x08", "gzip -dk", 4, 0 },
+		{ "\xfd"
+		  "7zXZ\0\0\x04",
+		  "xz -dk", 8, 0 },
+		{ "x", NULL, 1, 0 },
+		{ "", "holds nothing: it is one hole", 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_image_ struct image image;
+		_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+		image_new(&image, "file", 196608);
+		image_put(&image, rows[i].at, rows[i].head, rows[i].length);
+		graph = graph_of_image(&image);
+		assert_int_equal(blkalign_graph_remarks(graph), rows[i].remark != NULL);
+		if (rows[i].remark)
+			assert_non_null(strstr(blkalign_graph_remark(graph, 0), rows[i].remark));
+	}
+}
+
+static void test_empty_file(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_new(&image, "file", 0);
+	graph = graph_of_image(&image);
+	assert_string_equal(blkalign_graph_remark(graph, 0), "file.img: is empty: 0 bytes");
+}
+
 static void test_damaged_header_is_remarked(void **state)
 {
 	_cleanup_image_ struct image image;
@@ -187,6 +232,8 @@ int main(void)
 		cmocka_unit_test(test_luks),
 		cmocka_unit_test(test_detached),
 		cmocka_unit_test(test_payload_beyond_the_end),
+		cmocka_unit_test(test_files_that_are_no_disk),
+		cmocka_unit_test(test_empty_file),
 		cmocka_unit_test(test_damaged_header_is_remarked),
 		cmocka_unit_test(test_running_mapping_is_annotated),
 		cmocka_unit_test(test_bcache),
