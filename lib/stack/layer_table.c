@@ -178,3 +178,23 @@ static int probe(struct stack *stack, struct blkalign_node *host, struct dev *de
 }
 
 const struct layer layer_table = { .name = "table", .probe = probe };
+
+/* Asked last, of disks on which nothing was found: the start may have been overwritten, while the backup at the end still says what was there. */
+static int probe_lost(struct stack *stack, struct blkalign_node *host, struct dev *dev)
+{
+	_cleanup_gpt_table_ struct gpt_table g = { 0 };
+	int r;
+
+	if (blkalign_node_kind(host) != BLKALIGN_KIND_DISK || blkalign_node_value(host, BLKALIGN_ATTR_TABLE_TYPE))
+		return BLKALIGN_NOT_THIS;
+	r = gpt_read(dev, logical_block(host), &g, NULL);
+	if (r != 0 || g.choice != GPT_CHOICE_BACKUP)
+		return r < 0 ? r : BLKALIGN_NOT_THIS;
+	r = graph_remark(stack_graph(stack),
+			 "%s: nothing is found at its start, but a valid backup GPT with %zu partitions lies at byte %" PRIu64
+			 ": the start was overwritten; gdisk can restore the table from it",
+			 blkalign_node_name(host), g.entries.count, g.backup.offset_bytes);
+	return r < 0 ? r : BLKALIGN_NOT_THIS;
+}
+
+const struct layer layer_table_lost = { .name = "lost table", .probe = probe_lost };

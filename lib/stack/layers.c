@@ -8,6 +8,7 @@
  * array's and not the member's; firmware RAID for the same reason. Then tables: a partitioned disk may keep remains of whatever it held before,
  * and only the MBR's place is never reused. LVM, LUKS and bcache next: each erases what was there when it takes a device, and what they contain
  * may look like content of the device. File systems after them, libblkid's signatures, which are the least exact, last.
+ * Behind them only what can be told of a disk on which nothing was found.
  */
 /* One per line. */
 /* clang-format off */
@@ -20,6 +21,7 @@ const struct layer *const stack_layers[] = {
 	&layer_bcache,
 	&layer_fs,
 	&layer_blkid,
+	&layer_table_lost,
 };
 /* clang-format on */
 const size_t stack_layers_count = ARRAY_SIZE(stack_layers);

@@ -10,6 +10,7 @@ extern const struct layer layer_blkid_raid;
 extern const struct layer layer_fs;
 extern const struct layer layer_blkid;
 extern const struct layer layer_table;
+extern const struct layer layer_table_lost;
 extern const struct layer layer_luks;
 extern const struct layer layer_bcache;
 extern const struct layer layer_lvm;

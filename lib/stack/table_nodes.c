@@ -31,6 +31,14 @@ void table_say(struct table *table, const char *format, ...)
 
 /* --- what is odd about the entries --- */
 
+/* Entries that do not fit outweigh a backup that is not there: a device that was cut off has both. */
+static const char *state_beyond(const char *state)
+{
+	bool less = strcmp(state, "ok") == 0 || strncmp(state, "backup-", strlen("backup-")) == 0;
+
+	return less ? "beyond-device" : state;
+}
+
 /* Cut to the device as the kernel does (block/partitions/core.c, blk_add_partition); false when nothing is left. */
 static bool part_on_device(struct table *t, struct table_part *p, uint64_t device_bytes)
 {
@@ -44,7 +52,7 @@ static bool part_on_device(struct table *t, struct table_part *p, uint64_t devic
 	}
 	if (range_inside(p->start_bytes, p->length_bytes, device_bytes))
 		return true;
-	t->state = strcmp(t->state, "ok") == 0 ? "beyond-device" : t->state;
+	t->state = state_beyond(t->state);
 	table_say(t, "entry %u covers bytes %" PRIu64 " to %" PRIu64 ", but the device ends at byte %" PRIu64, p->number, p->start_bytes,
 		  p->start_bytes + p->length_bytes, device_bytes);
 	if (p->start_bytes >= device_bytes)

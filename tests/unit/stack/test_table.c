@@ -296,6 +296,44 @@ static void test_leftover_gpt(void **state)
 	assert_non_null(strstr(blkalign_graph_remark(graph, 0), "no protective MBR announces"));
 }
 
+/* The first MiB is zeros: the backup still tells what was there, unless something new is. */
+static void test_start_overwritten(void **state)
+{
+	static const uint8_t zeros[20480];
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL, *graph2 = NULL;
+	uint8_t swap[4096] = { 0 };
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	image_put(&image, 0, zeros, sizeof(zeros));
+	graph = graph_of_image(&image, 512);
+	assert_int_equal(blkalign_graph_remarks(graph), 1);
+	assert_non_null(strstr(blkalign_graph_remark(graph, 0), "a valid backup GPT with 4 partitions lies at byte 67108352"));
+	swap[1024] = 1;
+	swap[1028] = 100;
+	memcpy(swap + 4086, "SWAPSPACE2", 10);
+	image_put(&image, 0, swap, sizeof(swap));
+	graph2 = graph_of_image(&image, 512);
+	assert_non_null(blkalign_graph_find(graph2, "swap:gpt-512.img"));
+	assert_int_equal(blkalign_graph_remarks(graph2), 0);
+}
+
+/* Cut off in the middle of the last partition: that its backup is gone as well is the lesser news. */
+static void test_cut_off(void **state)
+{
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+
+	(void)state;
+	image_golden(&image, "gpt-512");
+	image_resize(&image, 100000 * 512 - 1048576);
+	graph = graph_of_image(&image, 512);
+	expect_str(graph, "gpt-512.img", BLKALIGN_ATTR_TABLE_STATE, "beyond-device");
+	assert_non_null(strstr(blkalign_node_str(blkalign_graph_find(graph, "gpt-512.img"), BLKALIGN_ATTR_TABLE_NOTE),
+			       "the backup header belongs at"));
+}
+
 /* A disk image written to a partition is a table; the boot sector of a file system in a partition is none. */
 static void test_nested(void **state)
 {
@@ -454,6 +492,8 @@ int main(void)
 		cmocka_unit_test(test_damaged_copies),
 		cmocka_unit_test(test_hybrid),
 		cmocka_unit_test(test_leftover_gpt),
+		cmocka_unit_test(test_start_overwritten),
+		cmocka_unit_test(test_cut_off),
 		cmocka_unit_test(test_nested),
 		cmocka_unit_test(test_tables_all_the_way_down),
 		cmocka_unit_test(test_many_entries),
