@@ -42,6 +42,10 @@ enum blkalign_kind {
  * the area that holds it, at lower_offset_bytes + (r / (stripes * chunk)) * chunk + r % chunk, with r = x - upper_offset_bytes; with stripes = 1
  * simply at lower_offset_bytes + r. Mirrors and parity members are further areas of the same segment.
  * Offsets that nobody knows are BLKALIGN_UNKNOWN.
+ *
+ * raid10 is told as its stripe tells it: exact where the near copies divide the members and there are no offset copies, also for the first of far copies.
+ * Otherwise the row on the area is another one; where the byte lies within a chunk is right in all cases. During a reshape the edges of an
+ * md array are those of its new shape.
  */
 struct blkalign_edge {
 	const struct blkalign_node *upper;
