@@ -242,6 +242,20 @@ static void collect_stacked_hint(const struct check *c, const struct blkalign_no
 	f->hint_inherited = f->hint != HINT_POISONED && hint_is_bogus(f->hint) && f->bogus_below;
 }
 
+/*
+ * Nobody told where the device lies on the one below, and the kernel reports no shift: it is taken to start on a block, so that what lies on it can be judged.
+ * Where data turns out to be in place all the same, the verdict stays unknown.
+ */
+static void collect_unplaced(const struct check *c, const struct blkalign_node *n, struct facts *f)
+{
+	const struct facts *drive = facts_of(c, drive_below(n));
+
+	if (blkalign_node_edge(n, 0)->lower_offset_bytes != BLKALIGN_UNKNOWN || blkalign_node_i64(n, BLKALIGN_ATTR_ALIGNMENT_OFFSET, 0))
+		return;
+	f->grains[BOUNDARY_PHYSICAL].bytes = drive->grains[BOUNDARY_PHYSICAL].bytes;
+	f->physical_source = "its start is not known and taken to be on one";
+}
+
 static void collect_node(const struct check *c, const struct blkalign_node *n, struct facts *f)
 {
 	enum blkalign_kind kind = blkalign_node_kind(n);
@@ -261,6 +275,8 @@ static void collect_node(const struct check *c, const struct blkalign_node *n, s
 	collect_paths(c, n, f);
 	if (kind == BLKALIGN_KIND_PARTITION)
 		f->exempt = exempt_partition(c, n);
+	if (is_stacked(n))
+		collect_unplaced(c, n, f);
 }
 
 void facts_collect(struct check *c)

@@ -80,27 +80,34 @@ static const struct step *find_guilty(const struct walk *w, const struct blkalig
 }
 
 /* A bogus hint below that explains the offset: the lowest that is known, or one whose fingerprint the offset bears. */
+static bool hint_explains(const struct walk *w, const struct blkalign_node *n, struct blame *blame)
+{
+	struct facts *f = facts_of(w->c, n);
+
+	if (!hint_is_bogus(f->hint) || blame->own_bytes % f->optimal_bytes)
+		return false;
+	f->hint_obeyed = true;
+	f->hint_harms = f->hint_harms || blame->boundary == BOUNDARY_PHYSICAL;
+	blame->hinted = n;
+	blame->hint_bytes = f->optimal_bytes;
+	return true;
+}
+
 static void find_hint(const struct walk *w, uint32_t depth, struct blame *blame)
 {
 	uint64_t print = hint_fingerprint(blame->own_bytes);
+	const struct blkalign_node *bottom = w->path[depth - 1].edge->lower;
+	/* The way may end at a device of which nobody told where it lies. */
+	const struct blkalign_node *lowest = is_placed(bottom) ? bottom : drive_below(bottom);
 
-	if (!is_set(blame->own_bytes))
+	if (!is_set(blame->own_bytes) || hint_explains(w, lowest, blame))
 		return;
-	for (uint32_t i = depth; i-- > 0;) {
-		const struct blkalign_node *n = w->path[i].edge->lower;
-		struct facts *f = facts_of(w->c, n);
-
-		if (hint_is_bogus(f->hint) && blame->own_bytes % f->optimal_bytes == 0) {
-			f->hint_obeyed = true;
-			f->hint_harms = f->hint_harms || blame->boundary == BOUNDARY_PHYSICAL;
-			blame->hinted = n;
-			blame->hint_bytes = f->optimal_bytes;
+	for (uint32_t i = depth; i-- > 0;)
+		if (hint_explains(w, w->path[i].edge->lower, blame))
 			return;
-		}
-	}
 	if (!print)
 		return;
-	blame->hinted = w->path[depth - 1].edge->lower;
+	blame->hinted = lowest;
 	blame->hint_bytes = print;
 }
 
