@@ -25,10 +25,12 @@ struct draw_drive {
 	size_t count;
 	size_t left_out; /* boxes beyond DRAW_BOXES_MAX */
 	unsigned rows;
-	char *twins; /* names of further drives that look the same, NULL for none */
+	char *twins;	     /* names of the first further drives that look the same, NULL for none */
+	unsigned twin_count; /* how many there are, named or not */
 };
 
-#define DRAW_BOXES_MAX 400U
+#define DRAW_BOXES_MAX	 400U
+#define DRAW_TWINS_NAMED 8U /* as many names as fit beside the bar */
 
 /** 0 or -ENOMEM. `report` gives the verdicts. */
 int draw_layout(const struct blkalign_graph *graph, const struct blkalign_report *report, struct draw_drive **ret_drives,

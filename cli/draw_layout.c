@@ -127,6 +127,8 @@ static int add_twin(struct draw_drive *d, const char *name)
 {
 	char *grown;
 
+	if (d->twin_count++ >= DRAW_TWINS_NAMED)
+		return 0;
 	if (asprintf(&grown, "%s%s%s", d->twins ? d->twins : "", d->twins ? ", " : "", name) < 0)
 		return -ENOMEM;
 	free(d->twins);

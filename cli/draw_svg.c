@@ -90,14 +90,16 @@ static void bar(FILE *out, const struct draw_drive *d, const struct draw_box *bo
 
 static void drive_bar(FILE *out, const struct draw_drive *d, double y)
 {
-	char size[32], block[32], line[512];
+	char size[32], block[32], line[512], more[32] = "";
 
+	if (d->twin_count > DRAW_TWINS_NAMED)
+		snprintf(more, sizeof(more), " and %u more", d->twin_count - DRAW_TWINS_NAMED);
 	fprintf(out, "<rect x=\"%u\" y=\"%.1f\" width=\"%u\" height=\"%u\" fill=\"#d8dde4\" stroke=\"#5a6472\"/>\n", MARGIN, y, BAR_WIDTH,
 		ROW - 4);
 	blkalign_format_bytes(size, sizeof(size), d->size_bytes, 1);
 	blkalign_format_bytes(block, sizeof(block), d->physical_bytes ? d->physical_bytes : BLKALIGN_UNKNOWN, 0);
-	snprintf(line, sizeof(line), "%s  %s, physical block %s%s%s", blkalign_node_name(d->node), size, block,
-		 d->twins ? "; the same on " : "", d->twins ? d->twins : "");
+	snprintf(line, sizeof(line), "%s  %s, physical block %s%s%s%s", blkalign_node_name(d->node), size, block,
+		 d->twins ? "; the same on " : "", d->twins ? d->twins : "", more);
 	words(out, MARGIN + 5, y + 15, "class=\"n\"", line);
 }
 

@@ -159,6 +159,8 @@ void strbuf_done(struct strbuf *buf);
 #define _cleanup_strbuf_ _cleanup_(strbuf_done)
 void strbuf_add(struct strbuf *buf, const char *text);
 void strbuf_addn(struct strbuf *buf, const char *text, size_t length);
+/** In decimal. */
+void strbuf_add_u64(struct strbuf *buf, uint64_t number);
 void strbuf_printf(struct strbuf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /** Never NULL. */
 const char *strbuf_text(const struct strbuf *buf);

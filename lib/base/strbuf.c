@@ -41,6 +41,16 @@ void strbuf_addn(struct strbuf *buf, const char *text, size_t length)
 
 void strbuf_add(struct strbuf *buf, const char *text) { strbuf_addn(buf, text, strlen(text)); }
 
+void strbuf_add_u64(struct strbuf *buf, uint64_t number)
+{
+	char digits[20], *first = digits + sizeof(digits);
+
+	do
+		*--first = (char)('0' + number % 10);
+	while (number /= 10);
+	strbuf_addn(buf, first, (size_t)(digits + sizeof(digits) - first));
+}
+
 void strbuf_printf(struct strbuf *buf, const char *format, ...)
 {
 	size_t room = buf->failed ? 0 : buf->capacity - buf->length;

@@ -13,21 +13,34 @@ void tally_note(struct tally *tally, enum boundary boundary, const struct blkali
 	*entry = (struct tally_entry){ *place, *grain, off };
 }
 
+/* Ten thousand volumes are ten thousand lines: put together from parts, which takes a fraction of what printf takes. */
+static void add(struct strbuf *buf, const char *before, uint64_t number, const char *behind)
+{
+	strbuf_add(buf, before);
+	strbuf_add_u64(buf, number);
+	strbuf_add(buf, behind);
+}
+
 static void say_physical(struct check *c, const struct tally_entry *e, struct strbuf *buf)
 {
 	const struct facts *f = facts_of(c, e->place.node);
 	uint64_t from = e->place.offset_bytes - e->grain.offset_bytes, residue = grain_residue(&e->grain, e->place.offset_bytes);
 
-	strbuf_printf(buf, "byte %" PRIu64 " of %s = ", e->place.offset_bytes, check_name(c, e->place.node));
-	if (e->place.offset_bytes < e->grain.offset_bytes)
-		strbuf_printf(buf, "before the first boundary at %" PRIu64, e->grain.offset_bytes);
-	else
-		strbuf_printf(buf, "%" PRIu64 " x %" PRIu64, from / e->grain.bytes, e->grain.bytes);
+	add(buf, "byte ", e->place.offset_bytes, " of ");
+	strbuf_add(buf, check_name(c, e->place.node));
+	if (e->place.offset_bytes < e->grain.offset_bytes) {
+		add(buf, " = before the first boundary at ", e->grain.offset_bytes, "");
+	} else {
+		add(buf, " = ", from / e->grain.bytes, " x ");
+		add(buf, "", e->grain.bytes, "");
+	}
 	if (e->grain.offset_bytes && e->place.offset_bytes >= e->grain.offset_bytes)
 		strbuf_printf(buf, " + %" PRIu64 " (first boundary)", e->grain.offset_bytes);
 	if (residue)
-		strbuf_printf(buf, " + %" PRIu64, residue);
-	strbuf_printf(buf, " (physical block, %s)", f->physical_assumed ? "assumed" : f->physical_source);
+		add(buf, " + ", residue, "");
+	strbuf_add(buf, " (physical block, ");
+	strbuf_add(buf, f->physical_assumed ? "assumed" : f->physical_source);
+	strbuf_add(buf, ")");
 }
 
 static void say_multiple(struct check *c, const struct tally_entry *e, const char *what, struct strbuf *buf)

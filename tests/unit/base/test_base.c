@@ -92,6 +92,9 @@ static void test_arena_and_strbuf(void **state)
 	arena_free(a);
 	for (int i = 0; i < 1000; i++)
 		strbuf_printf(&b, "%d,", i);
+	strbuf_add_u64(&b, 0);
+	strbuf_add_u64(&b, UINT64_MAX);
+	assert_string_equal(b.text + b.length - 21, "018446744073709551615");
 	assert_false(b.failed);
 	assert_int_equal(b.length, strlen(b.text));
 	strbuf_done(&b);
