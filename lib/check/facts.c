@@ -226,6 +226,17 @@ static bool fits_geometry(const struct blkalign_node *n, const struct facts *f, 
 	return level && !strncmp(level, "raid10", 6) && optimal % chunk == 0 && optimal / chunk <= blkalign_node_edges(n);
 }
 
+/* An array whose geometry is not known: what is not handed through from a member with a bad hint was multiplied with it. */
+static bool is_product(const struct check *c, const struct blkalign_node *n, uint64_t optimal)
+{
+	if (blkalign_node_kind(n) != BLKALIGN_KIND_MD || !bogus_below(c, n))
+		return false;
+	for (size_t i = 0; i < blkalign_node_edges(n); i++)
+		if (facts_of(c, blkalign_node_edge(n, i)->lower)->optimal_bytes == optimal)
+			return false;
+	return true;
+}
+
 static void collect_stacked_hint(const struct check *c, const struct blkalign_node *n, struct facts *f)
 {
 	uint64_t optimal = blkalign_node_u64(n, BLKALIGN_ATTR_OPTIMAL_IO);
@@ -238,7 +249,7 @@ static void collect_stacked_hint(const struct check *c, const struct blkalign_no
 	if (f->grains[BOUNDARY_STRIPE].bytes)
 		f->hint = fits_geometry(n, f, optimal) ? HINT_NONE : HINT_POISONED;
 	else if (hint_is_bogus(hint_classify(&h)))
-		f->hint = hint_classify(&h);
+		f->hint = is_product(c, n, optimal) ? HINT_POISONED : hint_classify(&h);
 	f->hint_inherited = f->hint != HINT_POISONED && hint_is_bogus(f->hint) && f->bogus_below;
 }
 

@@ -62,7 +62,7 @@ static const char *source_of(struct check *c, const struct blkalign_node *n)
 		return "the hypervisor's virtual controller";
 	if (is_network(n))
 		return "the storage target";
-	if (f->hint == HINT_LIMIT && (is_sas_host(n) || f->optimal_bytes >= 16 * MIB - 4096))
+	if (f->hint == HINT_LIMIT && (is_sas_host(n) || f->optimal_bytes / (16 * MIB - 4096) == 1))
 		return "the host adapter's driver, most likely (Linux 6.11 until 6.12.97 and 6.1.178 takes its transfer limit for a hint)";
 	if (blkalign_node_kind(n) == BLKALIGN_KIND_MD)
 		return "a bad hint of a member, most likely, that the kernel multiplied with the stripe";
@@ -236,7 +236,7 @@ static void report_genuine(struct check *c, const struct blkalign_node *n)
 	uint64_t minimum = blkalign_node_u64(n, BLKALIGN_ATTR_MINIMUM_IO);
 	const char *disks = "";
 
-	if (is_set(minimum) && minimum < f->optimal_bytes && f->optimal_bytes % minimum == 0)
+	if (is_set(minimum) && minimum > 4096 && minimum < f->optimal_bytes && f->optimal_bytes % minimum == 0)
 		disks = report_text(c->report, " = %" PRIu64 " x %" PRIu64, f->optimal_bytes / minimum, minimum);
 	report_add(c->report,
 		   &(struct draft){

@@ -18,7 +18,8 @@ static void report_mark(struct check *c, const struct blkalign_node *n, bool uns
 		!placed && is_drive ? "it does not say where its own blocks begin, so the mark stands"
 		: !placed	    ? "where it lies is not known, so the mark stands"
 		: f->misplaced	    ? "a layer below or above is misplaced, see there"
-			       : "by our own arithmetic all its data is on physical blocks: the kernel's test of sums struck without need";
+		: !is_placed(n)	    ? "where it lies on the drives is not known, so whether anything is off cannot be told"
+				: "by our own arithmetic all its data is on physical blocks: the kernel's test of sums struck without need";
 
 	/* pvcreate takes the unsigned form for an offset and fails. */
 	if (unsigned_mark && !blkalign_node_uppers(n))
