@@ -28,6 +28,23 @@ static int get_state(struct stack *stack, struct lvm_state **ret)
 	return *slot ? 0 : -ENOMEM;
 }
 
+/* BLKALIGN_ABSENT when the host's texts are more than are read; said once. */
+static int spend(struct stack *stack, struct lvm_state *state, const struct lvm_pv *pv, const struct lvm2_mda *mda)
+{
+	int r = 0;
+
+	if (mda->committed.size_bytes <= LVM_TEXTS_MAX - state->texts_bytes) {
+		state->texts_bytes += mda->committed.size_bytes;
+		return 0;
+	}
+	if (!state->texts_refused)
+		r = graph_remark(stack_graph(stack),
+				 "%s: LVM2 metadata: more than %" PRIu64 " MiB of texts in all: further ones are not read",
+				 blkalign_node_name(pv->host), LVM_TEXTS_MAX / MIB);
+	state->texts_refused = true;
+	return r < 0 ? r : BLKALIGN_ABSENT;
+}
+
 /* A damaged area is told and passed over: the same text usually stands on other PVs too. */
 static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const struct lvm2_area *area)
 {
@@ -38,6 +55,8 @@ static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv
 	int r = lvm2_mda_read(pv->dev, area->offset_bytes, &mda, &err);
 
 	if (r >= 0)
+		r = spend(stack, state, pv, &mda);
+	if (r == 0)
 		r = lvm2_text_read(pv->dev, &mda, &text, &length, &err);
 	if (r == BLKALIGN_ABSENT)
 		return 0;

@@ -7,6 +7,8 @@
 #include "stack/layers.h"
 
 #define LVM_NO_GROUP SIZE_MAX
+/** Of all texts of a host: 128 PVs with texts of 4 MiB. Labels can claim the same text a thousand times. */
+#define LVM_TEXTS_MAX (512 * MIB)
 
 /** A label that was found. */
 struct lvm_pv {
@@ -34,6 +36,8 @@ struct lvm_group {
 struct lvm_state {
 	VEC(struct lvm_pv) pvs;
 	VEC(struct lvm_group) groups;
+	uint64_t texts_bytes;	 /* read so far */
+	bool texts_refused;	 /* and told */
 	VEC(struct dev *) parts; /* devices of volumes that are parts of others: read through, not looked into */
 };
 

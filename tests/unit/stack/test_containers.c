@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* LUKS and bcache as nodes of a graph. */
+/* LUKS and bcache as nodes of a graph, and images that hold something else or too much. */
 #include "image.h"
 
 #include "graph/graph.h"
@@ -226,9 +226,59 @@ static void test_bcache_all_the_way_down(void **state)
 	assert_true(blkalign_graph_size(graph) < 5);
 }
 
+static void put(uint8_t *at, unsigned width, uint64_t value)
+{
+	for (unsigned i = 0; i < width; i++)
+		at[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* One text of 40 MiB that sixteen areas claim: read twelve times, then the rest is refused, once and aloud. */
+static void test_texts_claimed_often(void **state)
+{
+	static const uint8_t magic[] = "\x20LVM2 x[5A%r0N*>";
+	const uint64_t area = 48 * MIB, text = 40 * MIB;
+	_cleanup_image_ struct image image;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	_cleanup_free_ uint8_t *zeros = calloc(1, text);
+	uint8_t label[512] = "LABELONE", header[512] = { 0 };
+	const char *path = image.path;
+	unsigned refused = 0;
+
+	(void)state;
+	assert_non_null(zeros);
+	image_new(&image, "claims", 64 * MIB);
+	put(label + 8, 8, 1);
+	put(label + 20, 4, 32);
+	memcpy(label + 24, "LVM2 001", 8);
+	memset(label + 32, 'A', 32);
+	put(label + 64, 8, 64 * MIB);
+	put(label + 72, 8, 60 * MIB);
+	for (unsigned i = 0; i < 16; i++) {
+		put(label + 104 + 16 * (size_t)i, 8, 4096);
+		put(label + 112 + 16 * (size_t)i, 8, area);
+	}
+	put(label + 16, 4, crc32_raw(0xf597a6cf, label + 20, 492));
+	image_put(&image, 512, label, sizeof(label));
+	memcpy(header + 4, magic, 16);
+	put(header + 20, 4, 1);
+	put(header + 24, 8, 4096);
+	put(header + 32, 8, area);
+	put(header + 40, 8, 512);
+	put(header + 48, 8, text);
+	put(header + 56, 4, crc32_raw(0xf597a6cf, zeros, text));
+	put(header, 4, crc32_raw(0xf597a6cf, header + 4, 508));
+	image_put(&image, 4096, header, sizeof(header));
+	assert_int_equal(blkalign_read_images(NULL, &path, 1, &graph, NULL), 0);
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
+		refused += strstr(blkalign_graph_remark(graph, i), "more than 512 MiB of texts in all") != NULL;
+	assert_int_equal(refused, 1);
+	assert_int_equal(blkalign_graph_remarks(graph), 12 + 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts_claimed_often),
 		cmocka_unit_test(test_luks),
 		cmocka_unit_test(test_detached),
 		cmocka_unit_test(test_payload_beyond_the_end),
