@@ -9,7 +9,8 @@
 #define CONTENTS_MAX 1000
 #define DEPTH_MAX    16
 
-static void count_fragile(const struct blkalign_node *n, uint64_t logical, unsigned depth, uint32_t *budget, uint32_t *count)
+/* `once`: the walk begins at several devices, and what lies on more than one of them is counted at its first. */
+static void count_fragile(const struct blkalign_node *n, uint64_t logical, bool once, unsigned depth, uint32_t *budget, uint32_t *count)
 {
 	uint64_t sector = blkalign_node_u64(n, BLKALIGN_ATTR_FS_SECTOR), block = blkalign_node_u64(n, BLKALIGN_ATTR_FS_BLOCK);
 
@@ -18,7 +19,8 @@ static void count_fragile(const struct blkalign_node *n, uint64_t logical, unsig
 	--*budget;
 	*count += (is_set(sector) && sector < logical) || (is_set(block) && block < logical);
 	for (size_t i = 0; i < blkalign_node_uppers(n); i++)
-		count_fragile(blkalign_node_upper(n, i), logical, depth + 1, budget, count);
+		if (!once || below(blkalign_node_upper(n, i)) == n)
+			count_fragile(blkalign_node_upper(n, i), logical, once, depth + 1, budget, count);
 }
 
 /* What on or above the nodes cannot live on blocks of `logical` bytes. */
@@ -27,7 +29,7 @@ static const char *what_breaks(struct check *c, const struct blkalign_node *cons
 	uint32_t budget = CONTENTS_MAX, count = 0;
 
 	for (size_t i = 0; i < node_count; i++)
-		count_fragile(nodes[i], logical, 0, &budget, &count);
+		count_fragile(nodes[i], logical, node_count > 1, 0, &budget, &count);
 	if (!count)
 		return "; no file system above is known to have smaller sectors";
 	return report_text(c->report, "; %" PRIu32 " file system%s above with smaller sectors or blocks will not mount then", count,

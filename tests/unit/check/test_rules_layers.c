@@ -144,6 +144,31 @@ static void test_mixed_group(void **state)
 	assert_int_equal(must(r, "MIXED-LOGICAL-SIZES", "pv:sdb")->severity, BLKALIGN_WARNING);
 }
 
+/* A volume on both devices of a group is one volume; one that lies on the smaller blocks counts as well. */
+static void test_mixed_group_counts_once(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *a = pv(g, "pv:sda", plain_disk(g, "sda"), MIB, 4 * MIB), *lv, *fs;
+	struct blkalign_node *b = pv(g, "pv:sdb", disk(g, "sdb", UINT64_C(4096) * 976754646, 4096, 4096, 4096, 0), MIB, 4 * MIB);
+	struct blkalign_edge second = {
+		.lower = b, .lower_offset_bytes = MIB, .length_bytes = GIB, .upper_offset_bytes = GIB, .stripes = 1, .segment = 1
+	};
+
+	(void)state;
+	set_text(a, BLKALIGN_ATTR_VG_NAME, "vg");
+	set_text(b, BLKALIGN_ATTR_VG_NAME, "vg");
+	lv = on(g, BLKALIGN_KIND_LV, "vg/both", a, MIB, GIB);
+	second.upper = lv;
+	assert_int_equal(graph_connect(g, &second), 0);
+	fs = on(g, BLKALIGN_KIND_CONTENT, "xfs:vg/both", lv, 0, 0);
+	set(fs, BLKALIGN_ATTR_FS_SECTOR, 512);
+	fs = on(g, BLKALIGN_KIND_CONTENT, "xfs:vg/small", on(g, BLKALIGN_KIND_LV, "vg/small", a, MIB + GIB, GIB), 0, 0);
+	set(fs, BLKALIGN_ATTR_FS_SECTOR, 512);
+	r = check(g);
+	assert_non_null(strstr(must(r, "MIXED-LOGICAL-SIZES", "pv:sdb")->message, "2 file systems above"));
+}
+
 static void test_mixed_free(void **state)
 {
 	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
@@ -314,6 +339,7 @@ int main(void)
 		cmocka_unit_test(test_zones_are_no_difference),
 		cmocka_unit_test(test_mixed_members),
 		cmocka_unit_test(test_mixed_group),
+		cmocka_unit_test(test_mixed_group_counts_once),
 		cmocka_unit_test(test_mixed_free),
 		cmocka_unit_test(test_encryption_raises_block),
 		cmocka_unit_test(test_luks_end),
