@@ -177,6 +177,17 @@ static void report_phantom(struct check *c, const struct blkalign_node *n, const
 					       .remedy = script_general(c, FINDING_PHANTOM_PARTITION) });
 }
 
+/* Which of the two a mirror and its member show is the true one. A table that was made for the member's size speaks against the superblock. */
+static const char *phantom_advice(const struct blkalign_node *array)
+{
+	if (!attr_is(array, BLKALIGN_ATTR_MD_LEVEL, "raid1"))
+		return "either the table is stale or the array was put together from the wrong devices";
+	if (attr_is(array, BLKALIGN_ATTR_TABLE_STATE, "member-table"))
+		return "the table was made for the disk and not for the mirror: the md superblock may be left over from an earlier use of "
+		       "the disk";
+	return "it is the shadow of a partition of the mirror; use that one";
+}
+
 /* A whole disk that is a member shows the array's (or its own stale) table as partitions of its own. */
 static void look_at_member(struct check *c, const struct blkalign_node *disk)
 {
@@ -190,12 +201,9 @@ static void look_at_member(struct check *c, const struct blkalign_node *disk)
 			continue;
 		facts_of(c, n)->exempt = EXEMPT_PHANTOM;
 		if (!told)
-			report_phantom(
-				c, n, array, mirror ? IMPACT_NONE : IMPACT_BREAKS,
-				report_text(c->report, "%s is seen on %s, which is as a whole a member of %s: %s", check_name(c, n),
-					    check_name(c, disk), check_name(c, array),
-					    mirror ? "it is the shadow of a partition of the mirror; use that one"
-						   : "either the table is stale or the array was put together from the wrong devices"));
+			report_phantom(c, n, array, mirror ? IMPACT_NONE : IMPACT_BREAKS,
+				       report_text(c->report, "%s is seen on %s, which is as a whole a member of %s: %s", check_name(c, n),
+						   check_name(c, disk), check_name(c, array), phantom_advice(array)));
 		told = true;
 	}
 }

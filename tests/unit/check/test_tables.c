@@ -34,6 +34,20 @@ static void test_member_table(void **state)
 	}
 }
 
+/* A disk that was once half of a mirror and has a newer table: nobody is sent to the mirror. */
+static void test_leftover_superblock(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *d[2] = { drive(g, "sda"), drive(g, "sdb") };
+
+	(void)state;
+	part(g, "sda1", d[0], MIB, GIB);
+	stated(md(g, "md0", "raid1", d, 2, 1, 0, 0), "member-table", "made for sda");
+	r = check(g);
+	assert_non_null(strstr(must(r, "PHANTOM-PARTITION", "sda1")->message, "may be left over from an earlier use"));
+}
+
 static void test_beyond_device(void **state)
 {
 	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
@@ -133,9 +147,13 @@ static void test_hidden_sectors_of_good_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_member_table),   cmocka_unit_test(test_beyond_device),
-		cmocka_unit_test(test_assumed_unit),   cmocka_unit_test(test_member_shows_array),
-		cmocka_unit_test(test_hidden_sectors), cmocka_unit_test(test_hidden_sectors_of_good_start),
+		cmocka_unit_test(test_leftover_superblock),
+		cmocka_unit_test(test_member_table),
+		cmocka_unit_test(test_beyond_device),
+		cmocka_unit_test(test_assumed_unit),
+		cmocka_unit_test(test_member_shows_array),
+		cmocka_unit_test(test_hidden_sectors),
+		cmocka_unit_test(test_hidden_sectors_of_good_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
