@@ -226,7 +226,7 @@ static uint32_t data_areas(const struct blkalign_node *array)
 
 static void complete_array(struct finish *f, struct blkalign_node *array, const struct slot *s)
 {
-	struct import_link *links = f->in->links.data + s->first_edge;
+	struct import_link *links = s->edge_count ? &f->in->links.data[s->first_edge] : NULL;
 	uint64_t chunk = blkalign_node_u64(array, BLKALIGN_ATTR_MD_CHUNK), size = blkalign_node_u64(array, BLKALIGN_ATTR_SIZE), stripe;
 	uint32_t stripes = data_areas(array), free_slot = 0;
 
