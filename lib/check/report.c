@@ -114,15 +114,22 @@ static int finding_order(const void *left, const void *right)
 
 static enum blkalign_verdict sum_up(const struct blkalign_report *report)
 {
-	bool judged = false;
+	size_t layered = 0, drives = 0, aligned = 0;
 
 	if (report->findings.count && report->findings.data[0].severity == BLKALIGN_ERROR)
 		return BLKALIGN_VERDICT_MISALIGNED;
 	if (report->findings.count && report->findings.data[0].severity == BLKALIGN_WARNING)
 		return BLKALIGN_VERDICT_WARNING;
-	for (size_t i = 0; i < report->layers.count && !judged; i++)
-		judged = report->layers.data[i].verdict != BLKALIGN_VERDICT_UNKNOWN;
-	return judged ? BLKALIGN_VERDICT_ALIGNED : BLKALIGN_VERDICT_UNKNOWN;
+	for (size_t i = 0; i < report->layers.count; i++) {
+		const struct blkalign_layer *l = &report->layers.data[i];
+		bool drive = blkalign_node_kind(l->node) == BLKALIGN_KIND_DISK;
+
+		layered += !drive;
+		drives += drive && l->verdict != BLKALIGN_VERDICT_UNKNOWN;
+		aligned += !drive && l->verdict != BLKALIGN_VERDICT_UNKNOWN;
+	}
+	/* That a drive's blocks are known says nothing about what lies on it at unknown places. */
+	return aligned || (drives && !layered) ? BLKALIGN_VERDICT_ALIGNED : BLKALIGN_VERDICT_UNKNOWN;
 }
 
 static void reverse_layers(struct blkalign_report *report)

@@ -55,6 +55,13 @@ static void say_multiple(struct check *c, const struct tally_entry *e, const cha
 		strbuf_printf(buf, " + %" PRIu64, residue);
 }
 
+/* A partition's start is not known, but the kernel knew it and found no shift: alignment_offset of a partition is plain arithmetic. */
+static bool kernel_vouches(const struct blkalign_node *n, const struct tally *t)
+{
+	return blkalign_node_kind(n) == BLKALIGN_KIND_PARTITION && !t->entries[BOUNDARY_PHYSICAL].grain.bytes &&
+	       blkalign_node_value(n, BLKALIGN_ATTR_ALIGNMENT_OFFSET) && !blkalign_node_i64(n, BLKALIGN_ATTR_ALIGNMENT_OFFSET, 0);
+}
+
 static enum blkalign_verdict verdict_of(const struct check *c, const struct blkalign_node *n, const struct tally *t)
 {
 	const struct tally_entry *chunk = &t->entries[BOUNDARY_CHUNK];
@@ -63,6 +70,8 @@ static enum blkalign_verdict verdict_of(const struct check *c, const struct blka
 		return BLKALIGN_VERDICT_UNKNOWN;
 	if (t->entries[BOUNDARY_PHYSICAL].off)
 		return facts_of(c, n)->misplaced ? BLKALIGN_VERDICT_MISALIGNED : BLKALIGN_VERDICT_ALIGNED;
+	if (kernel_vouches(n, t))
+		return BLKALIGN_VERDICT_ALIGNED;
 	if (t->unknown || !t->entries[BOUNDARY_PHYSICAL].grain.bytes)
 		return BLKALIGN_VERDICT_UNKNOWN;
 	if (chunk->off && facts_of(c, chunk->place.node)->crossing_costs)
@@ -105,6 +114,8 @@ void speak_layer(struct check *c, const struct blkalign_node *n, uint64_t start,
 	say_start(n, start, &buf);
 	if (t->entries[BOUNDARY_PHYSICAL].grain.bytes)
 		say_physical(c, &t->entries[BOUNDARY_PHYSICAL], &buf);
+	else if (kernel_vouches(n, t))
+		strbuf_add(&buf, "a place that is not known, but alignment_offset is 0: the kernel finds it on a physical block");
 	else
 		strbuf_add(&buf, "a place that is not known");
 	if (t->entries[BOUNDARY_CHUNK].grain.bytes)
