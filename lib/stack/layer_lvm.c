@@ -107,6 +107,32 @@ static int add_pv(struct stack *stack, struct lvm_state *state, struct blkalign_
 	return r < 0 ? r : vec_push(&state->pvs, pv);
 }
 
+/*
+ * A label whose every metadata area is gone: mkfs and the like leave the label's sector alone, so something newer may lie there. It is told, and
+ * nothing is built on it.
+ */
+static bool is_leftover(struct dev *dev, const struct lvm2_label *label, struct blkalign_error *ret_why)
+{
+	struct lvm2_mda mda;
+
+	for (unsigned i = 0; i < label->metadata.count; i++)
+		if (lvm2_mda_read(dev, label->metadata.area[i].offset_bytes, &mda, ret_why) >= 0)
+			return false;
+	return label->metadata.count > 0;
+}
+
+static int remark_leftover(struct stack *stack, const struct blkalign_node *host, const struct lvm2_label *label, const char *why)
+{
+	char id[LVM2_ID_TEXT];
+	int r;
+
+	lvm2_id_format(id, label->pv_id);
+	r = graph_remark(stack_graph(stack),
+			 "%s: LVM2 label of PV %s without its metadata area: %s; the label is left over or the PV damaged",
+			 blkalign_node_name(host), id, why);
+	return r < 0 ? r : BLKALIGN_NOT_THIS;
+}
+
 static int probe(struct stack *stack, struct blkalign_node *host, struct dev *dev)
 {
 	struct blkalign_error err;
@@ -121,6 +147,8 @@ static int probe(struct stack *stack, struct blkalign_node *host, struct dev *de
 	}
 	if (r)
 		return r == -ENOMEM ? r : BLKALIGN_NOT_THIS;
+	if (is_leftover(dev, &label, &err))
+		return remark_leftover(stack, host, &label, err.message);
 	r = get_state(stack, &state);
 	return r < 0 ? r : add_pv(stack, state, host, dev, &label);
 }

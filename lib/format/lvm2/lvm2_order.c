@@ -27,11 +27,12 @@ static bool makes_internal(const struct lvm2_ref *ref)
 	return ref->role == LVM2_ROLE_DATA || ref->role == LVM2_ROLE_METADATA || ref->role == LVM2_ROLE_LOG || ref->role == LVM2_ROLE_COW;
 }
 
+/* Arrays without members are NULL, and nothing may be added to NULL: the counts are asked first. */
+#define FOR_EACH(type, item, array, count) for (const type *item = (array); (count) && item < (array) + (count); item++)
 #define FOR_EACH_REF(vg, lv, segment, ref)                                                                                                 \
-	for (const struct lvm2_lv *lv = (vg)->lvs; lv < (vg)->lvs + (vg)->lv_count; lv++)                                                  \
-		for (const struct lvm2_segment *segment = lv->segments; segment < lv->segments + lv->segment_count; segment++)             \
-			for (const struct lvm2_ref *ref = segment->refs; ref < segment->refs + segment->ref_count; ref++)                  \
-				if (lies_on(ref))
+	FOR_EACH(struct lvm2_lv, lv, (vg)->lvs, (vg)->lv_count)                                                                            \
+	FOR_EACH(struct lvm2_segment, segment, lv->segments, lv->segment_count)                                                            \
+	FOR_EACH(struct lvm2_ref, ref, segment->refs, segment->ref_count) if (lies_on(ref))
 
 static int links_make(const struct lvm2_vg *vg, struct links *l)
 {
