@@ -30,12 +30,12 @@ static uint16_t word(const uint8_t *bytes, unsigned number) { return load_le16(b
 static bool word_valid(uint16_t value) { return (value & 0xc000) == 0x4000; }
 
 /* ATA text is stored with the two bytes of each word swapped. */
-static void ata_text(char *ret, size_t size, const uint8_t *bytes, unsigned first, unsigned last)
+static void ata_text(char *ret, size_t size, const uint8_t *bytes, size_t first, size_t last)
 {
 	uint8_t text[40];
 	size_t n = 0;
 
-	for (unsigned i = first; i <= last; i++) {
+	for (size_t i = first; i <= last; i++) {
 		text[n++] = bytes[i * 2 + 1];
 		text[n++] = bytes[i * 2];
 	}

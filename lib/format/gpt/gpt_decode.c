@@ -71,7 +71,7 @@ void gpt_guid_format(char ret[37], const uint8_t guid[16])
 	uuid_format(ret, straight);
 }
 
-static_assert(sizeof(((struct gpt_entry *)0)->name) > GPT_NAME_UNITS * 3, "room for the longest name");
+static_assert(sizeof(((struct gpt_entry *)0)->name) > (size_t)3 * GPT_NAME_UNITS, "room for the longest name");
 
 int gpt_decode_entry(const uint8_t *buffer, size_t size, uint32_t unit_bytes, uint32_t number, struct gpt_entry *ret)
 {
