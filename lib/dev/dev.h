@@ -49,7 +49,7 @@ struct dev_ops {
 /** Common head of every implementation's struct. */
 struct dev {
 	const struct dev_ops *ops;
-	char name[256]; /* for messages; raw bytes */
+	const char *name; /* for messages; raw bytes; behind the implementation's struct in the same memory */
 	uint64_t size_bytes;
 	uint32_t block_bytes; /* requests reach the implementation in multiples of this; 1 for files */
 	bool writable;

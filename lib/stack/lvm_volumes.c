@@ -209,14 +209,15 @@ static int connect_volume(struct lvm_volumes *v, struct blkalign_node *node, con
 
 static int get_node(struct lvm_volumes *v, const struct lvm2_lv *lv, const char *suffix, struct blkalign_node **ret)
 {
-	char name[2 * LVM2_NAME_MAX + 16];
+	char group[LVM2_NAME_MAX + 2], name[2 * LVM2_NAME_MAX + 16];
 
 	*ret = find_dm(v, face_of(v, lv), suffix);
 	if (*ret) {
 		graph_set_kind(*ret, BLKALIGN_KIND_LV);
 		return 0;
 	}
-	snprintf(name, sizeof(name), "%s/%s%s", v->vg->name, face_of(v, lv)->name, suffix);
+	text_join(group, sizeof(group), v->vg->name, "/", "");
+	text_join(name, sizeof(name), group, face_of(v, lv)->name, suffix);
 	return graph_add(stack_graph(v->stack), BLKALIGN_KIND_LV, name, ret);
 }
 
@@ -230,7 +231,7 @@ static int add_volume(struct lvm_volumes *v, uint32_t index, const char *suffix)
 	if (r < 0)
 		return r;
 	v->nodes[index] = node;
-	snprintf(name, sizeof(name), "%s%s", face_of(v, lv)->name, suffix);
+	text_join(name, sizeof(name), face_of(v, lv)->name, suffix, "");
 	r = describe(v, node, lv, name, lv->internal);
 	if (r >= 0)
 		r = connect_volume(v, node, lv);

@@ -43,21 +43,22 @@ static bool is_key(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' || c == '+' || c == '-' || c == '/';
 }
 
+/* The place is kept in a local, here and below: through the pointer it would be stored for every character. */
 static void skip_space(struct parser *p)
 {
-	while (p->at < p->length) {
-		char c = p->text[p->at];
+	const char *text = p->text;
+	size_t at = p->at, length = p->length;
 
-		if (c == '#') {
-			const char *end = memchr(p->text + p->at, '\n', p->length - p->at);
+	while (at < length && (is_space(text[at]) || text[at] == '#')) {
+		if (text[at] == '#') {
+			const char *end = memchr(text + at, '\n', length - at);
 
-			p->at = end ? (size_t)(end - p->text) : p->length;
-		} else if (is_space(c)) {
-			p->at++;
+			at = end ? (size_t)(end - text) : length;
 		} else {
-			return;
+			at++;
 		}
 	}
+	p->at = at;
 }
 
 /* The next character that is neither space nor comment; 0 at the end. */
@@ -119,24 +120,25 @@ static int unescape(struct parser *p, struct lvm2_node *n)
 /* At the opening quote. Single quotes know no escapes. */
 static int parse_string(struct parser *p, struct lvm2_node *n)
 {
-	size_t start = p->at;
-	char quote = p->text[p->at++];
+	const char *text = p->text;
+	size_t start = p->at, at = start + 1;
+	char quote = text[start];
 	bool escaped = false;
 
 	n->kind = LVM2_STRING;
-	n->text = p->text + p->at;
-	for (; p->at < p->length && p->text[p->at] != quote; p->at++) {
-		if (!p->text[p->at])
-			return FAIL(p, p->at, "a string holds a NUL byte");
-		if (quote == '"' && p->text[p->at] == '\\' && p->at + 1 < p->length) {
+	n->text = text + at;
+	for (; at < p->length && text[at] != quote; at++) {
+		if (!text[at])
+			return FAIL(p, at, "a string holds a NUL byte");
+		if (quote == '"' && text[at] == '\\' && at + 1 < p->length) {
 			escaped = true;
-			p->at++;
+			at++;
 		}
 	}
-	if (p->at >= p->length)
+	if (at >= p->length)
 		return FAIL(p, start, "the string that begins here does not end");
-	n->text_length = (uint32_t)(p->text + p->at - n->text);
-	p->at++;
+	n->text_length = (uint32_t)(text + at - n->text);
+	p->at = at + 1;
 	return escaped ? unescape(p, n) : 0;
 }
 
@@ -228,10 +230,13 @@ static int parse_key(struct parser *p, struct lvm2_node *n)
 		n->key = n->text;
 		n->key_length = n->text_length;
 	} else {
-		n->key = p->text + p->at;
-		while (p->at < p->length && is_key(p->text[p->at]))
-			p->at++;
-		n->key_length = (uint32_t)(p->text + p->at - n->key);
+		size_t at = p->at;
+
+		n->key = p->text + at;
+		while (at < p->length && is_key(p->text[at]))
+			at++;
+		n->key_length = (uint32_t)(at - p->at);
+		p->at = at;
 	}
 	if (!n->key_length)
 		return FAIL(p, p->at, "expected the name of an entry");

@@ -63,6 +63,16 @@ static void test_escape(void **state)
 	assert_string_equal(blkalign_escape(out, 6, "abc\x1b"), "abc");
 }
 
+static void test_join(void **state)
+{
+	char out[8];
+
+	(void)state;
+	assert_string_equal(text_join(out, sizeof(out), "vg", "/", "lv"), "vg/lv");
+	assert_string_equal(text_join(out, sizeof(out), "group", "/", "volume"), "group/v");
+	assert_string_equal(text_join(out, 1, "x", "", ""), "");
+}
+
 static void test_format_bytes(void **state)
 {
 	char out[32];
@@ -145,14 +155,9 @@ static void test_utf16(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_siphash),
-		cmocka_unit_test(test_utf16),
-		cmocka_unit_test(test_checked_arithmetic),
-		cmocka_unit_test(test_crc),
-		cmocka_unit_test(test_byte_order),
-		cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_format_bytes),
-		cmocka_unit_test(test_arena_and_strbuf),
+		cmocka_unit_test(test_siphash), cmocka_unit_test(test_utf16),	     cmocka_unit_test(test_checked_arithmetic),
+		cmocka_unit_test(test_crc),	cmocka_unit_test(test_byte_order),   cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_join),	cmocka_unit_test(test_format_bytes), cmocka_unit_test(test_arena_and_strbuf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
