@@ -5,7 +5,7 @@
 
 #include "check/shell.h"
 
-#define LINE_COLUMNS 98U
+#define LINE_COLUMNS 68U /* what 80 columns leave under a finding */
 
 /* --- words --- */
 
