@@ -69,7 +69,7 @@ static void reap(struct io_uring *ring, unsigned expected)
 		q = io_uring_cqe_get_data(cqe);
 		r = cqe->res;
 		io_uring_cqe_seen(ring, cqe);
-		if (r == (int)q->length_bytes)
+		if (r >= 0 && (size_t)r == q->length_bytes)
 			q->result = 0;
 		else
 			transfer(q);
