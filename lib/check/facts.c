@@ -156,7 +156,7 @@ static void collect_geometry(const struct blkalign_node *n, struct facts *f)
 }
 
 /* An entry shorter than a block has no room for a file system: placeholders, and extended partitions as the kernel shows them (1 KiB). */
-static bool is_stub(const struct check *c, const struct blkalign_node *n)
+static bool is_placeholder(const struct check *c, const struct blkalign_node *n)
 {
 	uint64_t size = blkalign_node_u64(n, BLKALIGN_ATTR_SIZE);
 
@@ -171,7 +171,7 @@ static enum exempt exempt_partition(const struct check *c, const struct blkalign
 	for (size_t i = 0; role && i < ARRAY_SIZE(containers); i++)
 		if (!strcmp(role, containers[i]))
 			return EXEMPT_CONTAINER;
-	return is_stub(c, n) ? EXEMPT_CONTAINER : EXEMPT_NO;
+	return is_placeholder(c, n) ? EXEMPT_CONTAINER : EXEMPT_NO;
 }
 
 static bool is_stacked(const struct blkalign_node *n) { return blkalign_node_edges(n) > 0; }
