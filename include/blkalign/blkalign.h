@@ -7,6 +7,7 @@
 #include <blkalign/check.h>
 #include <blkalign/error.h>
 #include <blkalign/graph.h>
+#include <blkalign/run.h>
 #include <blkalign/source.h>
 #include <blkalign/text.h>
 #include <blkalign/version.h>

@@ -9,8 +9,8 @@
  * dev_run() is the choke point: it checks range, alignment and state, splits off unaligned heads and tails, and makes sure that a failure carries
  * its reason. Implementations below it trust what they get.
  *
- * Threads: different devices may be used from different threads; one device from one thread at a time unless its
- * constructor says otherwise.
+ * Threads: run() of one device may be called from any number of threads at a time; opening and closing from one. Order between requests exists only where one
+ * dev_run() returned before the other was called: a flush covers what had ended by then.
  */
 #ifndef DEV_DEV_H
 #define DEV_DEV_H
@@ -69,6 +69,36 @@ int dev_read(struct dev *dev, uint64_t offset_bytes, void *buffer, size_t length
 void dev_close(struct dev *dev);
 static inline void dev_closep(struct dev **dev) { dev_close(*dev); }
 #define _cleanup_dev_ _cleanup_(dev_closep)
+
+/** One write; one flush. */
+int dev_write(struct dev *dev, uint64_t offset_bytes, const void *buffer, size_t length_bytes, struct blkalign_error *reterr);
+int dev_flush(struct dev *dev, struct blkalign_error *reterr);
+
+/**
+ * A file or block device for reading and writing, ours alone: block devices O_EXCL, image files by lease and lock. -EBUSY, saying who, when it is mounted, swapped on,
+ * held by another device, or open elsewhere; -EROFS when it is read-only. Kept until dev_close().
+ */
+int dev_open_file_exclusive(const char *path, struct dev **ret_dev, struct blkalign_error *reterr);
+/** Writable over a read-only `below` (borrowed), which is never written: what is written stays in an unnamed temporary file and is lost on close. */
+int dev_open_cow(struct dev *below, struct dev **ret_dev, struct blkalign_error *reterr);
+
+/**
+ * An undo log: before a range of a device is overwritten for the first time, its old bytes are appended to the log, durably. Several devices share
+ * one log. Format: doc/undo.md.
+ */
+struct dev_undo;
+/** A new log file (-EEXIST when there is one), mode 0600. `purpose` is stored for people. */
+int dev_undo_create(const char *path, const char *purpose, struct dev_undo **ret_undo, struct blkalign_error *reterr);
+/** An old log, its records checked, to which more may be appended (a resumed run). */
+int dev_undo_resume(const char *path, struct dev_undo **ret_undo, struct blkalign_error *reterr);
+void dev_undo_close(struct dev_undo *undo);
+/** Writes to the result are logged in `undo`, then passed to `below`. Both are borrowed. */
+int dev_open_undo(struct dev *below, struct dev_undo *undo, struct dev **ret_dev, struct blkalign_error *reterr);
+/**
+ * Put the logged bytes back on `devs` (recognised by name and size), newest first, after making sure that each still holds what was written since. Nothing is
+ * written when one does not.
+ */
+int dev_undo_apply(struct dev_undo *undo, struct dev *const *devs, size_t count, uint64_t *ret_bytes, struct blkalign_error *reterr);
 
 /** A file or block device, O_RDONLY. Regular files and block devices only (-ENOTSUP otherwise). */
 int dev_open_file(const char *path, struct dev **ret_dev, struct blkalign_error *reterr);

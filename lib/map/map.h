@@ -3,7 +3,7 @@
  * Devices made of devices. Each turns a batch of requests into requests on the devices below and starts those together. Children are borrowed
  * and must outlive the device; they are not closed by it.
  *
- * Threads: as every device, one thread at a time.
+ * Threads: see each constructor; segments: any number at a time.
  */
 #ifndef MAP_MAP_H
 #define MAP_MAP_H
@@ -28,13 +28,84 @@ struct map_md_member {
 	size_t bad_count;
 };
 
+/** Part of a raid5 stripe that is about to be written, as md's partial parity log describes it. */
+struct map_md_partial {
+	uint64_t array_bytes;  /* first array byte written */
+	uint64_t length_bytes; /* array bytes written, over all data members together */
+	uint64_t row_bytes;    /* the rows of the chunk that are written, on each of length_bytes / row_bytes members */
+	uint32_t p_slot;
+	const uint8_t *parity; /* row_bytes: xor of the data in these rows that is not written; NULL for a full stripe */
+};
+
 /**
- * An md array, read only. `geometry` is taken over (and emptied) also on failure; `members` holds one entry per slot and is copied.
- *
- * Reads of mirrors use the first copy that is there. What a missing member of raid4, raid5 or raid6 held is computed by xor from all others but Q; where that is
- * not enough the read ends with -EIO. -ENODATA where a raid0 array does not record its layout and the byte depends on it.
+ * Who keeps an array's records while it is written to: superblocks, bitmap, parity log. The transform knows no format; it calls these at the four moments that
+ * matter. Called from any thread. Ranges are in the bitmap's unit: bytes of the data area, raid10: array bytes.
  */
-int map_open_md(const char *name, struct raid_geometry *geometry, const struct map_md_member *members, struct dev **ret_dev);
+struct map_md_guard {
+	const struct map_md_guard_ops *ops;
+};
+struct map_md_guard_ops {
+	/** Before the first byte of a batch is written to `ranges`: on return of 0 the disks say, durably, that they may be inconsistent. */
+	int (*begin)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr);
+	/** The batch that began has ended. The guard may forget the ranges after a flush; `complete` false: a member lacks the data. */
+	void (*end)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete);
+	/** Durably log `partials` before their stripes are written. NULL: the array has no log. */
+	int (*log)(struct map_md_guard *guard, const struct map_md_partial *partials, size_t count, struct blkalign_error *reterr);
+	/** `slot` failed a write or flush. On return of 0 the others say, durably, that it is faulty; no write is acknowledged before. */
+	int (*fail)(struct map_md_guard *guard, uint32_t slot, struct blkalign_error *reterr);
+	/** All members were flushed: what ended before may be cleaned up. */
+	void (*flushed)(struct map_md_guard *guard);
+};
+
+/** What map_open_md() makes an array of. */
+struct map_md {
+	struct raid_geometry *geometry;	     /* taken over (and emptied), also on failure */
+	const struct map_md_member *members; /* one entry per slot; copied */
+	const struct map_range *doubtful;    /* where redundancy may not fit the data (units as the guard's), ascending; copied */
+	size_t doubtful_count;
+	bool use_doubtful;	    /* compute lost data there nevertheless; otherwise such reads end with -EIO */
+	struct map_md_guard *guard; /* NULL: read only. Borrowed */
+};
+
+/**
+ * An md array. Threads: any number at a time.
+ *
+ * Reads take as few members as hold the bytes; of mirrors the first that is there and not write-mostly. What no member has is computed; what a member fails to read is
+ * taken from another copy or computed, and, with a guard, written back to it. Where that is not possible the read ends with -EIO. -ENODATA where a raid0
+ * array does not record its layout and the byte depends on it.
+ *
+ * Writes (with a guard) go to every copy; parity is computed from what needs fewer reads: old data and parity, or the other data. A member that fails a
+ * write is failed by the guard before the write is acknowledged, and not used again. -EROFS for geometries that overlap themselves.
+ */
+int map_open_md(const char *name, struct map_md *md, struct dev **ret_dev);
+
+/** What happened on an md device since it was opened. */
+struct map_md_events {
+	uint64_t computed_bytes;  /* given to readers from redundancy */
+	uint64_t read_errors;	  /* of members, that redundancy hid */
+	uint64_t rewritten_bytes; /* written back after a read error */
+	uint32_t failed_members;
+};
+void map_md_events(struct dev *md, struct map_md_events *ret);
+/** The members of an md device, by slot, as map_open_md() was given them; a failed one has no dev any more. NULL for other devices. */
+const struct map_md_member *map_md_members(const struct dev *dev, const struct raid_geometry **ret_geometry);
+/**
+ * Keep writers out of the stripes (raid1, raid10: sync ranges) of a range in the guard's unit, or wait for them to leave, so that scrubbing and rebuilding may look at all members at
+ * one moment. Ranges are locked one at a time by each thread.
+ */
+void map_md_lock(struct dev *md, const struct map_range *range);
+void map_md_unlock(struct dev *md, const struct map_range *range);
+/** From now on slot `slot` is `member`, valid below its valid_bytes: a rebuild's target, and each step of it. */
+int map_md_set_member(struct dev *md, uint32_t slot, const struct map_md_member *member);
+/** The range is no longer doubtful (a resync passed it). */
+int map_md_set_trusted(struct dev *md, const struct map_range *range);
+
+/**
+ * An array that was stopped in the middle of a reshape, read only: below `position_bytes` it lies on `low`, from there on on `high` (two
+ * maps of the same members, borrowed). `size_bytes` is the smaller size of the two shapes.
+ */
+int map_open_reshaping(const char *name, struct dev *low, struct dev *high, uint64_t position_bytes, uint64_t size_bytes,
+		       struct dev **ret_dev);
 
 /** A piece of a device below. */
 struct map_area {

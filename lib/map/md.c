@@ -279,8 +279,9 @@ static int copy_members(struct md *md, const struct map_md_member *members)
 	return 0;
 }
 
-int map_open_md(const char *name, struct raid_geometry *geometry, const struct map_md_member *members, struct dev **ret_dev)
+int map_open_md(const char *name, struct map_md *array, struct dev **ret_dev)
 {
+	struct raid_geometry *geometry = array->geometry;
 	struct md *md = (struct md *)dev_new(sizeof(*md), &md_ops, name, raid_array_bytes(geometry), 1);
 	int r;
 
@@ -290,7 +291,7 @@ int map_open_md(const char *name, struct raid_geometry *geometry, const struct m
 	}
 	md->geometry = *geometry;
 	*geometry = (struct raid_geometry){ 0 };
-	r = copy_members(md, members);
+	r = copy_members(md, array->members);
 	if (r < 0) {
 		dev_close(&md->dev);
 		return r;

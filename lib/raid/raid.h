@@ -114,6 +114,72 @@ struct raid_stripe raid_stripe_at(const struct raid_geometry *geometry, uint64_t
 /** Slot of data chunk `index` (below raid_data_members()) of a stripe. */
 uint32_t raid_data_slot(const struct raid_geometry *geometry, const struct raid_stripe *stripe, uint32_t index);
 
+/* --- parity: what the blocks of a stripe have to do with each other --- */
+
+enum raid_role { RAID_ROLE_DATA, RAID_ROLE_P, RAID_ROLE_Q };
+
+/** What `slot` holds in `stripe`. */
+enum raid_role raid_role_at(const struct raid_stripe *stripe, uint32_t slot);
+/** Power of g with which the data slot `slot` enters Q (md: counted from behind Q; DDF layouts: the slot's number). 0 without Q. */
+uint32_t raid_exponent(const struct raid_geometry *geometry, const struct raid_stripe *stripe, uint32_t slot);
+
+/** The same bytes of one stripe on every member: at most a chunk long, within one chunk. */
+struct raid_row {
+	const struct raid_geometry *geometry;
+	struct raid_stripe stripe;
+	uint8_t *const *blocks; /* by slot, geometry->members of them, length_bytes each; any alignment */
+	size_t length_bytes;
+};
+
+/** Compute P, and Q where the level has one, from all data blocks. A NULL block in a parity slot is not wanted. */
+void raid_generate(const struct raid_row *row);
+
+/**
+ * Recompute the blocks of the `lost_count` slots `lost` (ascending) from the others. A NULL block of a lost slot is lost, but not wanted. -EIO when these cannot
+ * be recomputed: more than one for raid4 and raid5, more than two for raid6.
+ */
+int raid_recover(const struct raid_row *row, const uint32_t *lost, uint32_t lost_count);
+
+/**
+ * Data slot `slot` changes from `old` to `new`: carry the change into `p` and `q` (each may be NULL: not wanted). `length_bytes` of each.
+ */
+void raid_update(const struct raid_geometry *geometry, const struct raid_stripe *stripe, uint32_t slot, const uint8_t *old,
+		 const uint8_t *new, uint8_t *p, uint8_t *q, size_t length_bytes);
+
+/** What a row's own redundancy says about it. */
+enum raid_verdict {
+	RAID_CONSISTENT,
+	RAID_ONE_WRONG,	 /* raid6: exactly one member explains every differing byte, and at least RAID_BLAME_BYTES differ */
+	RAID_CANNOT_SAY, /* inconsistent, and nobody is proven wrong */
+};
+#define RAID_BLAME_BYTES 4U
+
+struct raid_judgement {
+	enum raid_verdict verdict;
+	uint32_t slot;		/* RAID_ONE_WRONG: the member that is wrong */
+	size_t differing_bytes; /* bytes at which P or Q does not fit */
+};
+
+/** Do P and Q fit the data? Every block must be there. The fast question: compares only. raid4, raid5, raid6. */
+bool raid_consistent(const struct raid_row *row);
+/** Which member is wrong. As raid_consistent() for raid4 and raid5, which can never say. The rule of one verdict per row asks for rows of at most 4 KiB. */
+void raid_judge(const struct raid_row *row, struct raid_judgement *ret);
+
+/** What a byte of a member's data area is to the array. */
+struct raid_origin {
+	enum raid_role role;
+	uint64_t array_bytes; /* data: the byte; parity: the first array byte of its stripe */
+	uint32_t copy;	      /* mirrors: which copy, in the order of raid_locate() */
+	uint64_t run_bytes;   /* so many bytes from here on continue alike, on the member; for data in the array as well */
+};
+/** The way back: what lies at `device_bytes` of slot `slot`. -ENODATA for bytes that the array does not use, or where a layout is unrecorded. */
+int raid_origin(const struct raid_geometry *geometry, uint32_t slot, uint64_t device_bytes, struct raid_origin *ret);
+
+/** Whether every byte of the array can be had from the members that are `present` (by slot). */
+bool raid_survives(const struct raid_geometry *geometry, const bool *present);
+/** Whether two copies of different bytes share a place (raid10 of odd shapes): readable as the kernel reads it, never to be written. */
+bool raid_overlaps_itself(const struct raid_geometry *geometry);
+
 /** Members whose worth of data a full stripe holds: what md multiplies the chunk by for optimal_io_size. 1 for linear and raid1. */
 uint32_t raid_data_members(const struct raid_geometry *geometry);
 

@@ -74,7 +74,7 @@ static int open_array(const struct md_array *a, const char *name, struct raid_ge
 	}
 	for (uint32_t i = 0; i < a->slots_count; i++)
 		members[i] = map_member(a->slots[i] ? a->slots[i] : a->replacers[i]);
-	r = map_open_md(name, g, members, ret_dev);
+	r = map_open_md(name, &(struct map_md){ .geometry = g, .members = members }, ret_dev);
 	free(members);
 	return r;
 }

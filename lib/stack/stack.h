@@ -69,6 +69,23 @@ int stack_run(struct stack *stack, struct blkalign_error *reterr);
 int stack_add_content(struct stack *stack, enum blkalign_kind kind, const char *what, struct blkalign_node *host,
 		      struct blkalign_node **ret_node);
 
+struct keep;
+
+/** How a stack is run. All false: its contents are only read. */
+struct stack_running {
+	bool writable; /* images and disks are opened exclusively, and arrays keep their records; what cannot be written safely stays readable */
+	bool cow;      /* writable on overlays that are thrown away; images and disks are opened O_RDONLY */
+	bool force; /* dirty and degraded arrays give out computed data, and may be written */
+};
+/** Before the first image is added. */
+void stack_set_running(struct stack *stack, const struct stack_running *running);
+/** The records of an md array that may be written; NULL for other nodes. */
+struct keep *stack_keep(const struct stack *stack, const struct blkalign_node *node);
+/** Why a node of a writable stack is read-only all the same (a static or owned sentence), or NULL. */
+const char *stack_read_only_because(const struct stack *stack, const struct blkalign_node *node);
+/** Bring everything to the disks and close the arrays' records, uppermost first; then as stack_free(), also on failure. */
+int stack_close(struct stack *stack, struct blkalign_error *reterr);
+
 /** Add the image or raw disk at `path` to the stack, its topology assumed. */
 int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr);
 

@@ -36,7 +36,7 @@ static struct dev *open_array(int32_t level, uint32_t layout, uint32_t n)
 	struct dev *dev = NULL;
 
 	assert_int_equal(raid_geometry_init(&g, &(struct raid_shape){ level, layout, CHUNK, n, lengths }, NULL), 0);
-	assert_int_equal(map_open_md("md0", &g, members, &dev), 0);
+	assert_int_equal(map_open_md("md0", &(struct map_md){ .geometry = &g, .members = members }, &dev), 0);
 	return dev;
 }
 
@@ -294,13 +294,13 @@ static void test_raid0_unrecorded(void **state)
 	(void)state;
 	fill();
 	assert_int_equal(raid_geometry_init(&g, &(struct raid_shape){ RAID_0, 0, CHUNK, 3, lengths }, NULL), 0);
-	assert_int_equal(map_open_md("md0", &g, members, &dev), 0);
+	assert_int_equal(map_open_md("md0", &(struct map_md){ .geometry = &g, .members = members }, &dev), 0);
 	/* 6 chunks in the first zone, an even number: both layouts agree. */
 	assert_int_equal(dev_read(dev, 11 * CHUNK, &b, 1, &err), 0);
 	dev_close(dev);
 	assert_int_equal(
 		raid_geometry_init(&g, &(struct raid_shape){ RAID_0, 0, CHUNK, 3, (uint64_t[3]){ CHUNK, 5 * CHUNK, 5 * CHUNK } }, NULL), 0);
-	assert_int_equal(map_open_md("md0", &g, members, &dev), 0);
+	assert_int_equal(map_open_md("md0", &(struct map_md){ .geometry = &g, .members = members }, &dev), 0);
 	assert_int_equal(dev_read(dev, 2 * CHUNK, &b, 1, &err), 0);
 	assert_int_equal(dev_read(dev, 3 * CHUNK, &b, 1, &err), -ENODATA);
 	assert_non_null(strstr(err.message, "do not record"));

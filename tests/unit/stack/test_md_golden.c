@@ -450,7 +450,7 @@ static void read_as(struct golden *g, struct stack *stack, uint32_t layout, cons
 		lengths[i] = round_down_u64(members[i].dev->size_bytes, 64 * KIB) - 64 * KIB;
 	}
 	assert_int_equal(raid_geometry_init(&geometry, &(struct raid_shape){ RAID_0, layout, 64 * KIB, 3, lengths }, NULL), 0);
-	assert_int_equal(map_open_md(g->name, &geometry, members, &dev), 0);
+	assert_int_equal(map_open_md(g->name, &(struct map_md){ .geometry = &geometry, .members = members }, &dev), 0);
 	check_content(g, dev, sha256);
 }
 
