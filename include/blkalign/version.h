@@ -10,9 +10,9 @@
 #endif
 
 #define BLKALIGN_VERSION_MAJOR 0
-#define BLKALIGN_VERSION_MINOR 1
+#define BLKALIGN_VERSION_MINOR 2
 #define BLKALIGN_VERSION_PATCH 0
-#define BLKALIGN_VERSION       "0.1.0"
+#define BLKALIGN_VERSION       "0.2.0"
 
 #ifdef __cplusplus
 extern "C" {
