@@ -2,7 +2,10 @@
 /**
  * Running a stack: reading and writing the contents of its nodes in user space, without kernel devices.
  *
- * Threads: opening and closing from one thread; reads, writes and flushes of one open stack from any number.
+ * Nothing is written unless the options ask for it. A writable stack opens its images and disks for itself alone and keeps the records of its md arrays (superblocks,
+ * bitmaps) in step with their data: "active" before the first write, "clean" after blkalign_run_close(), so that the kernel and mdadm can take over at any moment.
+ *
+ * Threads: opening and closing from one thread; all other functions of one open stack from any number.
  */
 #ifndef BLKALIGN_RUN_H
 #define BLKALIGN_RUN_H
@@ -17,12 +20,21 @@ struct blkalign_run;
 
 struct blkalign_run_options {
 	struct blkalign_source_options source;
+	/** Contents may be written. What cannot be written safely stays readable; see blkalign_run_writable(). */
+	bool writable;
+	/** Writable as well, but what is written is kept apart and lost on close: images and disks are opened O_RDONLY. */
+	bool cow;
+	/** Arrays that are both dirty and degraded give out what they compute, though it may be wrong, and may be written. */
+	bool force;
 };
 
 /** Put the stack of `paths` (image files and raw disks: members, PVs) together for running. `options` may be NULL. */
 BLKALIGN_API int blkalign_run_open(const struct blkalign_run_options *options, const char *const *paths, size_t count,
 				   struct blkalign_run **ret_run, struct blkalign_error *reterr);
-/** Close everything. `run` is freed also on failure; NULL is accepted. */
+/**
+ * Bring everything to the disks, mark the arrays clean where that is true, and close. `run` is freed also on failure, which means that something written may
+ * be lost or an array was left dirty; NULL is accepted.
+ */
 BLKALIGN_API int blkalign_run_close(struct blkalign_run *run, struct blkalign_error *reterr);
 
 /** The stack as a graph; lives as long as `run`. */
@@ -35,9 +47,34 @@ BLKALIGN_API int blkalign_run_node(const struct blkalign_run *run, const char *n
 				   struct blkalign_error *reterr);
 /** Size of the node's contents, or BLKALIGN_UNKNOWN when it cannot be read. */
 BLKALIGN_API uint64_t blkalign_run_size(const struct blkalign_run *run, const struct blkalign_node *node);
+/** Whether the node's contents can be written; otherwise why not is in `*ret_why` (may be NULL), a sentence that lives as long as `run`. */
+BLKALIGN_API bool blkalign_run_writable(const struct blkalign_run *run, const struct blkalign_node *node, const char **ret_why);
+
+/** How requests to a node are best cut. All are powers of two or multiples of `minimum_bytes`; none is a limit for the functions below. */
+struct blkalign_run_blocks {
+	uint64_t minimum_bytes;	  /**< logical block: offsets and lengths of writes are multiples of it */
+	uint64_t preferred_bytes; /**< chunk, or physical block where there are no chunks: a power of two */
+	uint64_t maximum_bytes;	  /**< whole stripes: a write of that size and alignment needs no reading */
+};
+BLKALIGN_API void blkalign_run_blocks(const struct blkalign_run *run, const struct blkalign_node *node, struct blkalign_run_blocks *ret);
+
 /** Read `length_bytes` of the node's contents. All or nothing. */
 BLKALIGN_API int blkalign_run_read(struct blkalign_run *run, const struct blkalign_node *node, uint64_t offset_bytes, void *buffer,
 				   size_t length_bytes, struct blkalign_error *reterr);
+/**
+ * Write to the node's contents: whole logical blocks (-EINVAL otherwise). 0: readers see it; durable after blkalign_run_flush() only. -EROFS, with the reason, for what is not
+ * writable. On failure any part of it may have been written.
+ */
+BLKALIGN_API int blkalign_run_write(struct blkalign_run *run, const struct blkalign_node *node, uint64_t offset_bytes, const void *buffer,
+				    size_t length_bytes, struct blkalign_error *reterr);
+/** All that was written to the node, by any thread, and ended before this began, is durable on return of 0. A failed flush is final. */
+BLKALIGN_API int blkalign_run_flush(struct blkalign_run *run, const struct blkalign_node *node, struct blkalign_error *reterr);
+/**
+ * Whether the bytes from `offset_bytes` on are known, without reading, to be zeros: `*ret_zero`, for `*ret_length_bytes` of the `length_bytes` asked about (1 at
+ * least). What nobody knows is no zeros.
+ */
+BLKALIGN_API int blkalign_run_extent(struct blkalign_run *run, const struct blkalign_node *node, uint64_t offset_bytes,
+				     uint64_t length_bytes, bool *ret_zero, uint64_t *ret_length_bytes, struct blkalign_error *reterr);
 
 #ifdef __cplusplus
 }

@@ -3,15 +3,29 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include <stdatomic.h>
+
 #include <blkalign/run.h>
 
 #include "stack/stack.h"
 
 struct blkalign_run {
 	struct stack *stack;
+	struct run_node *nodes;	  /* by node index */
+	bool writable;		  /* asked for */
+	atomic_bool flush_failed; /* final: nothing more is written, and nothing is called clean */
+};
+
+/** What does not change while the stack is open, found once. */
+struct run_node {
+	const char *why_not; /* why it cannot be written; NULL when it can */
+	struct blkalign_run_blocks blocks;
 };
 
 /** The device behind a node that can be read; -EINVAL with the reason otherwise. */
 int run_dev(const struct blkalign_run *run, const struct blkalign_node *node, struct dev **ret_dev, struct blkalign_error *reterr);
+/** Why a node cannot be written, or NULL. */
+const char *run_why_not(const struct blkalign_run *run, const struct blkalign_node *node);
+struct blkalign_run_blocks run_blocks(const struct blkalign_run *run, const struct blkalign_node *node);
 
 #endif
