@@ -47,7 +47,7 @@ static int say_oddities(struct stack *stack, const struct md_member *m, const st
 	return r;
 }
 
-/* A log that cannot be read leaves the member usable: its ranges are found out when they are read. */
+/* Of the data area. A log that cannot be read leaves the member usable: its ranges are found out when they are read. */
 static int read_bad_blocks(struct stack *stack, struct md_member *m, const struct md1_superblock *sb)
 {
 	_cleanup_free_ struct md1_bad_range *ranges = NULL;
@@ -64,9 +64,15 @@ static int read_bad_blocks(struct stack *stack, struct md_member *m, const struc
 	m->bad = calloc(count, sizeof(*m->bad));
 	if (!m->bad)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		m->bad[i] = (struct map_range){ ranges[i].device_bytes, ranges[i].length_bytes };
-	m->bad_count = count;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t begin = ranges[i].from_device_start_bytes, end = begin + ranges[i].length_bytes;
+
+		if (end <= sb->data_offset_bytes)
+			continue;
+		if (begin < sb->data_offset_bytes)
+			begin = sb->data_offset_bytes;
+		m->bad[m->bad_count++] = (struct map_range){ begin - sb->data_offset_bytes, end - begin };
+	}
 	return 0;
 }
 

@@ -114,13 +114,16 @@ uint64_t md1_super_bytes(unsigned minor, uint64_t device_bytes);
 /** Read and decode version 1.`minor` from where it belongs. As md1_decode(); also read errors. */
 int md1_read(struct dev *dev, unsigned minor, struct md1_superblock *ret, struct blkalign_error *reterr);
 
-/** A range of the member's data area that could not be read when last tried. */
+/**
+ * A range that could not be read when last tried. It counts from the beginning of the device, the data offset included (drivers/md/md.h, is_badblock() adds
+ * it; confirmed on a real kernel).
+ */
 struct md1_bad_range {
-	uint64_t device_bytes; /* from the data offset */
+	uint64_t from_device_start_bytes;
 	uint64_t length_bytes;
 };
 /**
- * Decode a bad block log. `*ret_ranges` (freed by the caller) may be NULL for an empty log. -EBADMSG for entries that overlap, go backwards or overflow.
+ * Decode a bad block log; words of 0 are empty places. `*ret_ranges` (freed by the caller) may be NULL for an empty log. -EBADMSG for entries that overlap, go backwards or overflow.
  */
 int md1_badblocks_decode(const void *data, size_t length, unsigned shift, struct md1_bad_range **ret_ranges, size_t *ret_count,
 			 struct blkalign_error *reterr);

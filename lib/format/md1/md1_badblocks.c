@@ -15,8 +15,8 @@ static int decode_entry(uint64_t word, unsigned shift, struct md1_bad_range *ret
 {
 	uint64_t unit = UINT64_C(512) << shift, end;
 
-	if (!u64_mul(word >> 10, unit, &ret->device_bytes) || !u64_mul(word & 0x3ff, unit, &ret->length_bytes) ||
-	    !u64_add(ret->device_bytes, ret->length_bytes, &end))
+	if (!u64_mul(word >> 10, unit, &ret->from_device_start_bytes) || !u64_mul(word & 0x3ff, unit, &ret->length_bytes) ||
+	    !u64_add(ret->from_device_start_bytes, ret->length_bytes, &end))
 		return -EOVERFLOW;
 	return 0;
 }
@@ -25,7 +25,7 @@ int md1_badblocks_decode(const void *data, size_t length, unsigned shift, struct
 			 struct blkalign_error *reterr)
 {
 	_cleanup_free_ struct md1_bad_range *ranges = NULL;
-	size_t count = 0, words = length / 8;
+	size_t count = 0, i = 0, words = length / 8;
 	uint64_t end = 0;
 
 	if (length > MD1_BADBLOCKS_BYTES || shift > SHIFT_MAX)
@@ -34,16 +34,19 @@ int md1_badblocks_decode(const void *data, size_t length, unsigned shift, struct
 	ranges = calloc(words ? words : 1, sizeof(*ranges));
 	if (!ranges)
 		return -ENOMEM;
-	for (; count < words; count++) {
-		uint64_t word = load_le64((const uint8_t *)data + 8 * count);
+	for (; i < words; i++) {
+		uint64_t word = load_le64((const uint8_t *)data + 8 * i);
 
 		if (word == UINT64_MAX)
 			break;
+		if (!word)
+			continue;
 		if (decode_entry(word, shift, &ranges[count]) < 0 || !ranges[count].length_bytes)
-			return damaged(reterr, count, "impossible range");
-		if (ranges[count].device_bytes < end)
-			return damaged(reterr, count, "overlaps the one before");
-		end = ranges[count].device_bytes + ranges[count].length_bytes;
+			return damaged(reterr, i, "impossible range");
+		if (ranges[count].from_device_start_bytes < end)
+			return damaged(reterr, i, "overlaps the one before");
+		end = ranges[count].from_device_start_bytes + ranges[count].length_bytes;
+		count++;
 	}
 	*ret_count = count;
 	*ret_ranges = count ? ranges : NULL;

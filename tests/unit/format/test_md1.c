@@ -314,9 +314,9 @@ static void test_badblocks(void **state)
 	assert_int_equal(dev_open_memory("m1", disk, DEVICE, false, &dev), 0);
 	assert_int_equal(md1_badblocks_read(dev, &sb, &ranges, &count, &err), 0);
 	assert_int_equal(count, 2);
-	assert_int_equal(ranges[0].device_bytes, 4000 * 512);
+	assert_int_equal(ranges[0].from_device_start_bytes, 4000 * 512);
 	assert_int_equal(ranges[0].length_bytes, 16 * 512);
-	assert_int_equal(ranges[1].device_bytes, 9000 * 512);
+	assert_int_equal(ranges[1].from_device_start_bytes, 9000 * 512);
 	assert_int_equal(ranges[1].length_bytes, 3 * 512);
 	sb.badblocks_from_super_bytes = -8192;
 	assert_int_equal(md1_badblocks_read(dev, &sb, &(struct md1_bad_range *){ NULL }, &count, &err), -EBADMSG);
