@@ -95,6 +95,9 @@ int live_take_capacity16(struct live *live, struct live_dev *dev, const void *by
 int live_take_nvme(struct live *live, struct live_dev *dev, const void *ctrl_bytes, const void *ns_bytes);
 /** Array facts, and the edges to the members with their offsets. */
 int live_md(struct live *live, struct live_dev *dev);
+/** What state an array is in, and the bad blocks that `member` (of sysfs name `name`) lists. */
+int live_md_state(struct live *live, struct live_dev *md);
+int live_md_bad_blocks(struct live *live, const struct live_dev *md, const char *name, struct blkalign_node *member);
 /** Names and ids of a device mapper device. */
 int live_dm(struct live *live, struct live_dev *dev);
 /** Edges to slaves, whose offsets sysfs does not tell; only to devices that no other way down leads to. */

@@ -121,6 +121,8 @@ static int read_members(struct live *live, const struct live_dev *md, struct mem
 			continue;
 		r = read_member(live, md, lower, &m);
 		if (r == 0)
+			r = live_md_bad_blocks(live, md, lower->name, lower->node);
+		if (r == 0)
 			r = vec_push(ret, m);
 	}
 	return r;
@@ -204,29 +206,6 @@ static int map(struct live *live, const struct live_dev *md, const struct member
 
 /* --- facts that take more than one file --- */
 
-static int set_state_text(struct live *live, struct live_dev *md)
-{
-	_cleanup_free_ char *array = NULL;
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-	const char *action = blkalign_node_str(md->node, BLKALIGN_ATTR_MD_SYNC_ACTION);
-	uint64_t degraded = 0;
-	int r = live_dev_text(live, md, "md/array_state", &array);
-
-	if (r != 0)
-		return r == -ENOMEM ? r : 0;
-	strbuf_add(&text, array);
-	r = live_dev_u64(live, md, "md/degraded", &degraded);
-	if (r == 0 && degraded)
-		strbuf_add(&text, ",degraded");
-	if (action && !strcmp(action, "resync"))
-		strbuf_add(&text, ",resyncing");
-	else if (action && !strcmp(action, "recover"))
-		strbuf_add(&text, ",recovering");
-	else if (action && !strcmp(action, "reshape"))
-		strbuf_add(&text, ",reshaping");
-	return text.failed ? -ENOMEM : graph_set_str(md->node, BLKALIGN_ATTR_MD_STATE, strbuf_text(&text), BLKALIGN_ORIGIN_SYSFS);
-}
-
 /* md/bitmap_type marks the type in use by brackets (6.18 and later); md/bitmap/location is "none", "file" or an offset. */
 static int set_bitmap(struct live *live, struct live_dev *md)
 {
@@ -293,13 +272,45 @@ static int set_present(struct live_dev *md, const struct members *members)
 	return graph_set_u64(md->node, BLKALIGN_ATTR_MD_MEMBERS_PRESENT, present, BLKALIGN_ORIGIN_SYSFS);
 }
 
+static int set_missing(struct live_dev *md, const struct members *members)
+{
+	uint64_t slots = blkalign_node_u64(md->node, BLKALIGN_ATTR_MD_MEMBERS), filled = 0;
+
+	for (size_t i = 0; i < members->count; i++)
+		filled += members->data[i].takes_part && members->data[i].slot != BLKALIGN_SLOT_NONE;
+	if (slots == BLKALIGN_UNKNOWN || !members->count || filled > slots)
+		return 0;
+	return graph_set_u64(md->node, BLKALIGN_ATTR_MD_MISSING, slots - filled, BLKALIGN_ORIGIN_SYSFS);
+}
+
+/* What all members list. */
+static int sum_bad(struct live_dev *md, const struct members *members)
+{
+	uint64_t ranges = 0, bytes = 0;
+	int r;
+
+	for (size_t i = 0; i < members->count; i++) {
+		const struct blkalign_node *node = members->data[i].node;
+
+		if (!blkalign_node_value(node, BLKALIGN_ATTR_MD_BAD_RANGES))
+			continue;
+		ranges += blkalign_node_u64(node, BLKALIGN_ATTR_MD_BAD_RANGES);
+		if (!u64_add(bytes, blkalign_node_u64(node, BLKALIGN_ATTR_MD_BAD_BYTES), &bytes))
+			return 0;
+	}
+	if (!ranges)
+		return 0;
+	r = graph_set_u64(md->node, BLKALIGN_ATTR_MD_BAD_RANGES, ranges, BLKALIGN_ORIGIN_SYSFS);
+	return r < 0 ? r : graph_set_u64(md->node, BLKALIGN_ATTR_MD_BAD_BYTES, bytes, BLKALIGN_ORIGIN_SYSFS);
+}
+
 int live_md(struct live *live, struct live_dev *md)
 {
 	struct members members = { 0 };
 	int r = live_set_attrs(live, md, md_attrs, ARRAY_SIZE(md_attrs));
 
 	if (r == 0)
-		r = set_state_text(live, md);
+		r = live_md_state(live, md);
 	if (r == 0)
 		r = set_bitmap(live, md);
 	if (r == 0)
@@ -310,6 +321,10 @@ int live_md(struct live *live, struct live_dev *md)
 		r = read_members(live, md, &members);
 	if (r == 0)
 		r = set_present(md, &members);
+	if (r == 0)
+		r = set_missing(md, &members);
+	if (r == 0)
+		r = sum_bad(md, &members);
 	if (r == 0)
 		r = map(live, md, &members);
 	vec_done(&members);

@@ -88,8 +88,10 @@ struct md_array {
 	uint32_t slots_count;	      /* during a reshape the larger number */
 	struct md_member **slots;     /* owned array; NULL: missing */
 	struct md_member **replacers; /* owned array; replacements by slot */
-	uint32_t in_sync;
-	bool dirty;
+	uint32_t degraded;	      /* slots without a member that is wholly in sync */
+	uint32_t missing;	      /* slots without a member, or a replacement of it */
+	bool dirty;		      /* any current member says so; never without redundancy */
+	uint64_t resync_bytes;	      /* dirty: in sync below, by the member that says least */
 	bool rebuilding;
 };
 void md_array_done(struct md_array *array);
@@ -114,6 +116,10 @@ void md_uuid_text(const uint8_t uuid[16], char ret[36]);
 
 /** Attributes of `node` from the superblocks; what the node knows already (from sysfs) stays. `g` may be NULL. */
 int md_array_annotate(struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g);
+/** What state it is in, also on the nodes of its members. While the kernel runs it, that is not for the superblocks to say. */
+int md_array_set_state(struct stack *stack, struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g);
+/** A sync of `node` has come so far. What is known already stays. */
+int md_set_progress(struct blkalign_node *node, uint64_t done_bytes, uint64_t total_bytes, enum blkalign_origin origin);
 /** Remarks about members that are missing, stale, doubled, and about what cannot be read. `why_unreadable` may be NULL. */
 int md_array_say(struct stack *stack, const struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g,
 		 const char *why_unreadable);

@@ -150,6 +150,8 @@ int md_array_add(struct stack *stack, struct md_array *a)
 		r = set_size(node, a, g);
 	if (r >= 0)
 		r = md_array_annotate(node, a, g);
+	if (r >= 0)
+		r = md_array_set_state(stack, node, a, g);
 	if (r >= 0 && g && !live && placed)
 		r = make_readable(stack, node, a);
 	return r < 0 ? r : md_array_say(stack, node, a, live ? NULL : g, g || live ? NULL : err.message);

@@ -46,23 +46,6 @@ static int set_computed(struct blkalign_node *node, enum blkalign_attr attr, uin
 
 static void add_word(struct strbuf *text, const char *word) { strbuf_printf(text, "%s%s", text->length ? "," : "", word); }
 
-static int set_state(struct blkalign_node *node, const struct md_array *a)
-{
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-	uint64_t resync = a->freshest->resync_bytes;
-
-	add_word(&text, a->dirty ? "active" : "clean");
-	if (a->in_sync < a->freshest->raid_disks)
-		add_word(&text, "degraded");
-	if (a->dirty && resync && resync != UINT64_MAX)
-		add_word(&text, "resyncing");
-	if (a->rebuilding)
-		add_word(&text, "recovering");
-	if (a->freshest->reshaping)
-		add_word(&text, "reshaping");
-	return text.failed ? -ENOMEM : set_str(node, BLKALIGN_ATTR_MD_STATE, strbuf_text(&text));
-}
-
 static int set_extras(struct blkalign_node *node, const struct md_array *a)
 {
 	static const char *const words[] = { "bad-blocks",   "ppl",	 "journal",	 "reshape",   "replacement",
@@ -131,16 +114,20 @@ static int set_shape(struct blkalign_node *node, const struct md_member *f)
 static int set_counts(struct blkalign_node *node, const struct md_array *a)
 {
 	const struct md_member *f = a->freshest;
+	uint64_t features = 0;
 	uint32_t present = 0;
 	int r;
 
 	for (uint32_t i = 0; i < a->slots_count; i++)
 		present += a->slots[i] != NULL;
+	for (size_t i = 0; i < a->count; i++)
+		if (strcmp(a->members[i]->state, "stale") != 0)
+			features |= a->members[i]->features;
 	r = set_u64(node, BLKALIGN_ATTR_MD_MEMBERS_PRESENT, present);
 	if (r >= 0)
 		r = set_u64(node, BLKALIGN_ATTR_MD_EVENTS, f->events);
 	if (r >= 0 && f->features != BLKALIGN_UNKNOWN)
-		r = set_u64(node, BLKALIGN_ATTR_MD_FEATURES, f->features);
+		r = set_u64(node, BLKALIGN_ATTR_MD_FEATURES, features);
 	if (r >= 0)
 		r = set_str(node, BLKALIGN_ATTR_MD_BITMAP, f->bitmap);
 	if (r >= 0 && f->bitmap_chunk_bytes)
@@ -189,8 +176,6 @@ int md_array_annotate(struct blkalign_node *node, const struct md_array *a, cons
 		r = set_shape(node, a->freshest);
 	if (r >= 0)
 		r = set_counts(node, a);
-	if (r >= 0)
-		r = set_state(node, a);
 	if (r >= 0)
 		r = set_extras(node, a);
 	if (r >= 0 && g && g->chunk_bytes && g->level != RAID_LINEAR)

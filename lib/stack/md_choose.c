@@ -83,13 +83,17 @@ static void place_member(struct md_array *a, struct md_member *m)
 
 static void sum_up(struct md_array *a)
 {
+	a->resync_bytes = UINT64_MAX;
 	for (uint32_t i = 0; i < a->slots_count; i++) {
-		const struct md_member *m = a->slots[i];
+		const struct md_member *m = a->slots[i], *replacer = a->replacers[i];
 
-		a->in_sync += m && m->recovery_bytes == UINT64_MAX;
-		a->rebuilding = a->rebuilding || (m && m->recovery_bytes != UINT64_MAX) || a->replacers[i];
-		a->dirty = a->dirty || (m && m->resync_bytes != UINT64_MAX);
+		a->degraded += !m || m->recovery_bytes != UINT64_MAX;
+		a->missing += !m && !replacer;
+		a->rebuilding = a->rebuilding || (m && m->recovery_bytes != UINT64_MAX) || replacer;
+		if (m && m->level > 0 && m->resync_bytes < a->resync_bytes)
+			a->resync_bytes = m->resync_bytes;
 	}
+	a->dirty = a->resync_bytes != UINT64_MAX;
 }
 
 int md_choose(struct md_member **members, size_t count, struct md_array *ret)

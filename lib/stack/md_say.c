@@ -89,14 +89,14 @@ static int say_missing(const struct say *s)
 static int say_state(const struct say *s)
 {
 	const struct md_member *f = s->a->freshest;
-	bool degraded = s->a->in_sync < f->raid_disks;
+	bool degraded = s->a->degraded;
 	int r = 0;
 
 	if (s->a->dirty && s->g && s->g->parity && degraded)
 		r = graph_remark(s->graph, "%s: dirty and degraded: parity may not match the data, so that computed blocks may be wrong",
 				 s->array);
-	else if (s->a->dirty && f->resync_bytes && f->resync_bytes != UINT64_MAX)
-		r = graph_remark(s->graph, "%s: a resync was interrupted at byte %" PRIu64, s->array, f->resync_bytes);
+	else if (s->a->dirty && s->a->resync_bytes)
+		r = graph_remark(s->graph, "%s: a resync was interrupted at byte %" PRIu64, s->array, s->a->resync_bytes);
 	for (uint32_t i = 0; r >= 0 && i < s->a->slots_count; i++) {
 		const struct md_member *m = s->a->replacers[i] ? s->a->replacers[i] : s->a->slots[i];
 

@@ -22,6 +22,8 @@ static struct blkalign_graph *graph;
 struct v1 {
 	const char *name;
 	uint64_t created, events, component_sectors512, recovery_sectors512, data_offset_sectors512;
+	uint64_t consistent_sectors512; /* resync_offset, when dirty */
+	bool dirty;
 	uint32_t level, raid_disks, features, dev_number, chunk_sectors512, layout, logical_block;
 	uint16_t roles[4];
 	uint8_t uuid; /* each of its bytes */
@@ -73,7 +75,7 @@ static inline void write_v1(uint8_t *disk, const struct v1 *v)
 	put(sb + 152, 8, v->recovery_sectors512);
 	put(sb + 160, 4, v->dev_number);
 	put(sb + 200, 8, v->events);
-	put(sb + 208, 8, UINT64_MAX);
+	put(sb + 208, 8, v->dirty ? v->consistent_sectors512 : UINT64_MAX);
 	put(sb + 220, 4, 4);
 	put(sb + 224, 4, v->logical_block);
 	for (unsigned i = 0; i < 4; i++)

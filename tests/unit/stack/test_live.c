@@ -3,82 +3,10 @@
  * The live host, examined as a dumped tree. What founding.tree must give was read off what lsblk, dmsetup table, lvs and /proc/mdstat printed on the
  * running machine.
  */
-#include "tree.h"
-
-#include <blkalign/source.h>
+#include "live_bench.h"
 
 #include "stack/live_resolve.h"
 #include "stack/live_root.h"
-
-static char folder[PATH_MAX];
-
-static int setup_founding(void **state)
-{
-	(void)state;
-	tree_make(folder, "founding");
-	return 0;
-}
-
-static int setup_empty(void **state)
-{
-	(void)state;
-	tree_make(folder, NULL);
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	tree_remove(folder);
-	return 0;
-}
-
-static struct blkalign_graph *read_tree(void)
-{
-	struct blkalign_source_options options = { .sysroot = folder };
-	struct blkalign_error error = { 0 };
-	struct blkalign_graph *graph = NULL;
-
-	if (blkalign_read_host(&options, &graph, &error) < 0)
-		fail_msg("%s: %s", error.where, error.message);
-	return graph;
-}
-
-static const struct blkalign_node *need(const struct blkalign_graph *graph, const char *name)
-{
-	const struct blkalign_node *node = blkalign_graph_find(graph, name);
-
-	if (!node)
-		fail_msg("no node %s", name);
-	return node;
-}
-
-static const char *shown(const struct blkalign_node *node, const char *key, char buffer[64])
-{
-	enum blkalign_attr attr = blkalign_attr_find(key);
-	const struct blkalign_value *value;
-
-	assert_true(attr < BLKALIGN_ATTR_COUNT);
-	value = blkalign_node_value(node, attr);
-	if (!value)
-		return "(unknown)";
-	if (value->type == BLKALIGN_TYPE_STR)
-		return value->str;
-	if (value->type == BLKALIGN_TYPE_I64)
-		snprintf(buffer, 64, "%jd", (intmax_t)value->i64);
-	else
-		snprintf(buffer, 64, "%ju", (uintmax_t)blkalign_node_u64(node, attr));
-	return buffer;
-}
-
-static void expect(const struct blkalign_graph *graph, const char *name, const char *key, const char *value)
-{
-	char buffer[64];
-	const char *found = shown(need(graph, name), key, buffer);
-
-	if (strcmp(found, value) != 0)
-		fail_msg("%s %s: found %s, expected %s", name, key, found, value);
-}
 
 /* --- the whole machine --- */
 
@@ -172,17 +100,6 @@ static void founding_facts(void **state)
 	assert_int_equal(blkalign_graph_remarks(graph), 0);
 	assert_string_equal(blkalign_graph_source(graph), "live");
 	blkalign_graph_free(graph);
-}
-
-static const struct blkalign_edge *edge_to(const struct blkalign_graph *graph, const char *upper, const char *lower)
-{
-	const struct blkalign_node *node = need(graph, upper);
-
-	for (size_t i = 0; i < blkalign_node_edges(node); i++)
-		if (!strcmp(blkalign_node_name(blkalign_node_edge(node, i)->lower), lower))
-			return blkalign_node_edge(node, i);
-	fail_msg("no edge from %s to %s", upper, lower);
-	return NULL;
 }
 
 static void founding_edges(void **state)
@@ -410,33 +327,6 @@ static void circle_of_slaves_ends(void **state)
 	blkalign_graph_free(graph);
 }
 
-static void member_states(void **state)
-{
-	struct blkalign_graph *graph;
-
-	(void)state;
-	tree_write(folder, "sys/class/block/md127/md/dev-sda1/state", "faulty,want_replacement\n");
-	tree_write(folder, "sys/class/block/md127/md/dev-sdb1/state", "in_sync,write_mostly,want_replacement\n");
-	tree_write(folder, "sys/class/block/md127/md/dev-sdc1/state", "spare\n"); /* in a slot: being rebuilt */
-	tree_write(folder, "sys/class/block/md127/md/degraded", "2\n");
-	tree_write(folder, "sys/class/block/md127/md/sync_action", "recover\n");
-	tree_write(folder, "sys/class/block/md127/md/sync_speed", "1234\n");
-	tree_write(folder, "sys/class/block/md127/md/bitmap/location", "+8\n");
-	tree_write(folder, "sys/class/block/md127/md/bitmap/chunksize", "67108864\n");
-	graph = read_tree();
-	assert_string_equal(edge_to(graph, "md127", "sda1")->state, "faulty");
-	assert_int_equal(edge_to(graph, "md127", "sda1")->slot, BLKALIGN_SLOT_NONE);
-	assert_string_equal(edge_to(graph, "md127", "sdb1")->state, "in_sync");
-	assert_string_equal(edge_to(graph, "md127", "sdc1")->state, "rebuilding");
-	assert_int_equal(edge_to(graph, "md127", "sdc1")->slot, 2);
-	expect(graph, "md127", "md_state", "clean,degraded,recovering");
-	expect(graph, "md127", "md_sync_speed_kib", "1234");
-	expect(graph, "md127", "md_bitmap", "internal");
-	expect(graph, "md127", "md_bitmap_chunk_bytes", "67108864");
-	expect(graph, "md127", "members_present", "2");
-	blkalign_graph_free(graph);
-}
-
 static void old_dumps_know_sys_block_only(void **state)
 {
 	char path[2 * PATH_MAX];
@@ -574,7 +464,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sizes_that_wrap_are_unknown, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(inconsistent_partition_is_minus_one, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(circle_of_slaves_ends, setup_founding, teardown),
-		cmocka_unit_test_setup_teardown(member_states, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(old_dumps_know_sys_block_only, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(dumps_without_links, setup_empty, teardown),
 		cmocka_unit_test_setup_teardown(a_folder_without_sys_is_an_error, setup_empty, teardown),
