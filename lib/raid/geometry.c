@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "raid/field.h"
 #include "raid/raid_priv.h"
 
 static int refuse(struct blkalign_error *reterr, const char *what, uint64_t value)
@@ -43,11 +44,16 @@ static int check_members(const struct raid_shape *s, struct blkalign_error *rete
 	return 0;
 }
 
+/* Powers of g that Q uses. */
+static uint32_t exponents(const struct raid_geometry *g) { return parity_exponent_is_slot(g->parity) ? g->members : g->members - 2; }
+
 static int init_parity(struct raid_geometry *g, uint64_t component_bytes, struct blkalign_error *reterr)
 {
 	g->parity = parity_layout_find(g->level, g->layout);
 	if (!g->parity)
 		return refuse(reterr, "the level has no layout of this number", g->layout);
+	if (g->level == RAID_6 && exponents(g) > FIELD_POWERS)
+		return refuse(reterr, "Q cannot tell so many members apart", g->members);
 	g->used_bytes = round_down_u64(component_bytes, g->chunk_bytes);
 	if (!u64_mul(g->used_bytes, raid_data_members(g), &g->array_bytes))
 		return refuse(reterr, "the array would be larger than 2^64 bytes: component size", component_bytes);

@@ -125,6 +125,32 @@ uint32_t raid_data_slot(const struct raid_geometry *g, const struct raid_stripe 
 	return index;
 }
 
+bool parity_exponent_is_slot(const struct raid_parity_layout *layout)
+{
+	return layout->level == RAID_6 && layout->number >= 8 && layout->number <= 10;
+}
+
+enum raid_role raid_role_at(const struct raid_stripe *stripe, uint32_t slot)
+{
+	if (slot == stripe->p_slot)
+		return RAID_ROLE_P;
+	return slot == stripe->q_slot ? RAID_ROLE_Q : RAID_ROLE_DATA;
+}
+
+/* Slots in cyclic order from behind Q, P not counted (raid5.c, set_syndrome_sources()); DDF counts P and Q as well and starts at slot 0. */
+uint32_t raid_exponent(const struct raid_geometry *g, const struct raid_stripe *s, uint32_t slot)
+{
+	uint32_t n = g->members, from_q, p_from_q;
+
+	if (s->q_slot == RAID_SLOT_NONE)
+		return 0;
+	if (parity_exponent_is_slot(g->parity))
+		return slot;
+	from_q = (slot + n - s->q_slot - 1) % n;
+	p_from_q = (s->p_slot + n - s->q_slot - 1) % n;
+	return from_q - (p_from_q < from_q);
+}
+
 void parity_locate(const struct raid_geometry *g, uint64_t array_bytes, struct raid_place *ret)
 {
 	uint64_t chunk = array_bytes / g->chunk_bytes, within = array_bytes % g->chunk_bytes;

@@ -13,9 +13,14 @@ int zones_locate(const struct raid_geometry *g, uint64_t array_bytes, struct rai
 const struct raid_parity_layout *parity_layout_find(int32_t level, uint32_t layout);
 const char *parity_layout_name(const struct raid_parity_layout *layout);
 void parity_locate(const struct raid_geometry *g, uint64_t array_bytes, struct raid_place *ret);
+/** Q's powers are slot numbers (the DDF layouts). */
+bool parity_exponent_is_slot(const struct raid_parity_layout *layout);
 
 /** Check and split the layout number, work out used and array bytes of `component_bytes` per member. */
 int raid10_init(struct raid_geometry *g, uint64_t component_bytes, struct blkalign_error *reterr);
 void raid10_locate(const struct raid_geometry *g, uint64_t array_bytes, uint32_t copy, struct raid_place *ret);
+
+/** P and Q of `length_bytes` bytes of a row from byte `at` on, to `p` and `q` (NULL: not wanted, and nothing without Q); no parity of the row is read. */
+void parity_compute(const struct raid_row *row, size_t at, size_t length_bytes, uint8_t *p, uint8_t *q);
 
 #endif
