@@ -9,12 +9,12 @@ static bool is_volume(const struct blkalign_node *node)
 	return kind == BLKALIGN_KIND_MD || kind == BLKALIGN_KIND_LV;
 }
 
-static bool below_a_volume(const struct blkalign_node *node)
+bool run_below_a_volume(const struct blkalign_node *node)
 {
 	for (size_t i = 0; i < blkalign_node_uppers(node); i++) {
 		const struct blkalign_node *upper = blkalign_node_upper(node, i);
 
-		if (is_volume(upper) || below_a_volume(upper))
+		if (is_volume(upper) || run_below_a_volume(upper))
 			return true;
 	}
 	return false;
@@ -27,7 +27,7 @@ static int no_single(const struct blkalign_graph *graph, size_t found, struct bl
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
 		const struct blkalign_node *node = blkalign_graph_node(graph, i);
 
-		if (found == 0 || (is_volume(node) && !below_a_volume(node)))
+		if (found == 0 || (is_volume(node) && !run_below_a_volume(node)))
 			strbuf_printf(&names, "%s%s", names.length ? ", " : "", blkalign_node_name(node));
 	}
 	if (!found)
@@ -50,7 +50,7 @@ int blkalign_run_node(const struct blkalign_run *run, const char *name, const st
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
 		const struct blkalign_node *node = blkalign_graph_node(graph, i);
 
-		if (!is_volume(node) || below_a_volume(node))
+		if (!is_volume(node) || run_below_a_volume(node))
 			continue;
 		*ret_node = node;
 		found++;

@@ -11,8 +11,9 @@
 
 struct blkalign_run {
 	struct stack *stack;
-	struct run_node *nodes;	  /* by node index */
-	bool writable;		  /* asked for */
+	struct run_node *nodes; /* by node index */
+	bool writable;		/* asked for, on the members or on overlays */
+	bool cow;
 	atomic_bool flush_failed; /* final: nothing more is written, and nothing is called clean */
 };
 
@@ -24,6 +25,8 @@ struct run_node {
 
 /** The device behind a node that can be read; -EINVAL with the reason otherwise. */
 int run_dev(const struct blkalign_run *run, const struct blkalign_node *node, struct dev **ret_dev, struct blkalign_error *reterr);
+/** Whether an array or logical volume lies on the node, directly or further up. */
+bool run_below_a_volume(const struct blkalign_node *node);
 /** Why a node cannot be written, or NULL. */
 const char *run_why_not(const struct blkalign_run *run, const struct blkalign_node *node);
 struct blkalign_run_blocks run_blocks(const struct blkalign_run *run, const struct blkalign_node *node);
