@@ -31,13 +31,25 @@ void dev_close(struct dev *dev)
 	free(dev);
 }
 
-static int refuse(const struct dev_request *q)
+static int refuse(struct dev_request *q)
 {
+	int failed = q->op != DEV_READ ? q->dev->flush_error : 0;
+
 	if (q->op != DEV_READ && !q->dev->writable)
 		return -EROFS;
 	if (!range_inside(q->offset_bytes, q->length_bytes, q->dev->size_bytes))
 		return -ERANGE;
-	return 0;
+	if (failed)
+		q->reason = "an earlier flush of this device failed: what was written before may be lost, and nothing more is written";
+	return failed;
+}
+
+static void remember_failed_flush(const struct dev_request *q)
+{
+	int none = 0;
+
+	if (q->op == DEV_FLUSH && q->result && q->result != -EROFS && q->result != -ERANGE)
+		atomic_compare_exchange_strong(&q->dev->flush_error, &none, q->result);
 }
 
 static bool aligned(const struct dev_request *q)
@@ -118,6 +130,8 @@ int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *r
 	}
 	dispatch(requests, count);
 	for (size_t i = 0; i < count; i++)
+		remember_failed_flush(&requests[i]);
+	for (size_t i = 0; i < count; i++)
 		if (requests[i].result)
 			return describe(&requests[i], reterr);
 	return 0;
@@ -126,6 +140,21 @@ int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *r
 int dev_read(struct dev *dev, uint64_t offset_bytes, void *buffer, size_t length_bytes, struct blkalign_error *reterr)
 {
 	struct dev_request q = { .dev = dev, .op = DEV_READ, .offset_bytes = offset_bytes, .length_bytes = length_bytes, .buffer = buffer };
+
+	return dev_run(&q, 1, reterr);
+}
+
+int dev_write(struct dev *dev, uint64_t offset_bytes, const void *buffer, size_t length_bytes, struct blkalign_error *reterr)
+{
+	struct dev_request q = { .dev = dev, .op = DEV_WRITE, .offset_bytes = offset_bytes, .length_bytes = length_bytes };
+
+	memcpy(&q.buffer, &buffer, sizeof(q.buffer)); /* a write only reads it */
+	return dev_run(&q, 1, reterr);
+}
+
+int dev_flush(struct dev *dev, struct blkalign_error *reterr)
+{
+	struct dev_request q = { .dev = dev, .op = DEV_FLUSH };
 
 	return dev_run(&q, 1, reterr);
 }

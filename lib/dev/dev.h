@@ -15,6 +15,8 @@
 #ifndef DEV_DEV_H
 #define DEV_DEV_H
 
+#include <stdatomic.h>
+
 #include "base/base.h"
 
 enum dev_op { DEV_READ, DEV_WRITE, DEV_FLUSH };
@@ -53,12 +55,15 @@ struct dev {
 	uint64_t size_bytes;
 	uint32_t block_bytes; /* requests reach the implementation in multiples of this; 1 for files */
 	bool writable;
-	int leaf_fd; /* -1, or the fd whose requests may be put into one io_uring with other leaves' */
+	bool leaf_in_memory;	/* a file of tmpfs: nothing is gained by asking for several ranges at once */
+	atomic_int flush_error; /* of the first flush that failed; set by dev_run() */
+	int leaf_fd;		/* -1, or the fd whose requests may be put into one io_uring with other leaves' */
 };
 
 /**
  * Carry out all requests. Returns 0 when every one succeeded, else the first failure in array order (all results are set), with the device
- * and offset in `reterr`. Out of range is -ERANGE, writing to a read-only device -EROFS.
+ * and offset in `reterr`. Out of range is -ERANGE, writing to a read-only device -EROFS. A failed flush is final: what was written before may be lost,
+ * although the kernel calls it clean, so that every later write and flush of the device ends with the same error.
  */
 int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *reterr);
 
@@ -111,6 +116,8 @@ int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, u
  * Deterministic: for tests of what happens on EIO.
  */
 int dev_open_fault(struct dev *below, uint64_t bad_offset_bytes, uint64_t bad_length_bytes, int error, struct dev **ret_dev);
+/** Likewise, but the `n`-th (from 1) request of kind `op` ends with `error`, and with `sticky` all of them from then on. */
+int dev_open_fault_nth(struct dev *below, enum dev_op op, uint64_t n, bool sticky, int error, struct dev **ret_dev);
 
 /** True when the device is a plain range of an open file or disk: for libraries that read from a file descriptor. The fd stays ours. */
 bool dev_leaf_range(const struct dev *dev, int *ret_fd, uint64_t *ret_offset_bytes);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Image files and block devices. This is the only file of the library that opens a device, and it opens it O_RDONLY. */
+/* Image files and block devices. */
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "dev/dev_priv.h"
@@ -17,6 +19,22 @@ static void file_run(struct dev *dev, struct dev_request *requests, size_t count
 static void file_close(struct dev *dev) { close(dev->leaf_fd); }
 
 static const struct dev_ops file_ops = { .kind = "file", .run = file_run, .close = file_close };
+
+int file_new(const char *name, int fd, uint64_t size_bytes, bool writable, struct dev **ret_dev)
+{
+	struct dev *dev = dev_new(sizeof(*dev), &file_ops, name, size_bytes, 1);
+	struct statfs fs;
+
+	if (!dev) {
+		close(fd);
+		return -ENOMEM;
+	}
+	dev->leaf_fd = fd;
+	dev->leaf_in_memory = fstatfs(fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
+	dev->writable = writable;
+	*ret_dev = dev;
+	return 0;
+}
 
 static int size_of(int fd, uint64_t *ret_bytes)
 {
@@ -35,26 +53,20 @@ static int size_of(int fd, uint64_t *ret_bytes)
 
 int dev_open_file(const char *path, struct dev **ret_dev, struct blkalign_error *reterr)
 {
-	/* O_NONBLOCK so that a FIFO given by mistake does not hang us; it has no effect on files and disks. */
+	/* O_NONBLOCK so that a FIFO given by mistake does not hang us; taken off again, because io_uring minds it also on files and disks. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r;
 	uint64_t size_bytes = 0;
-	struct dev *dev;
 
 	if (fd < 0)
 		return blkalign_error_set(reterr, -errno, path, BLKALIGN_UNKNOWN, "cannot open: %s", strerror(errno));
 	r = size_of(fd, &size_bytes);
+	if (r >= 0 && fcntl(fd, F_SETFL, 0) < 0)
+		r = -errno;
 	if (r < 0) {
 		close(fd);
 		return blkalign_error_set(reterr, r, path, BLKALIGN_UNKNOWN,
 					  r == -ENOTSUP ? "is neither a regular file nor a block device" : "cannot find its size: %s",
 					  strerror(-r));
 	}
-	dev = dev_new(sizeof(*dev), &file_ops, path, size_bytes, 1);
-	if (!dev) {
-		close(fd);
-		return -ENOMEM;
-	}
-	dev->leaf_fd = fd;
-	*ret_dev = dev;
-	return 0;
+	return file_new(path, fd, size_bytes, false, ret_dev);
 }

@@ -146,11 +146,74 @@ static void test_hole(void **state)
 	unlink(path);
 }
 
+static void test_write_and_flush(void **state)
+{
+	uint8_t data[4096] = { 0 }, got[8];
+	_cleanup_dev_ struct dev *mem = NULL, *slice = NULL, *nth = NULL;
+	struct blkalign_error err = { 0 };
+
+	(void)state;
+	assert_int_equal(dev_open_memory("mem", data, sizeof(data), true, &mem), 0);
+	assert_int_equal(dev_open_slice("slice", mem, 1024, 1024, &slice), 0);
+	assert_int_equal(dev_write(slice, 8, "12345678", 8, NULL), 0);
+	assert_int_equal(dev_flush(slice, NULL), 0);
+	assert_memory_equal(data + 1032, "12345678", 8);
+	assert_int_equal(dev_write(slice, 1020, "12345678", 8, NULL), -ERANGE);
+	assert_int_equal(dev_open_fault_nth(slice, DEV_WRITE, 2, false, -ENOSPC, &nth), 0);
+	assert_int_equal(dev_write(nth, 0, "abcd", 4, NULL), 0);
+	assert_int_equal(dev_write(nth, 0, "efgh", 4, &err), -ENOSPC);
+	assert_non_null(strstr(err.message, "write of 4 bytes at byte 0 failed"));
+	assert_int_equal(dev_read(nth, 0, got, 4, NULL), 0);
+	assert_memory_equal(got, "abcd", 4);
+	assert_int_equal(dev_write(nth, 0, "ijkl", 4, NULL), 0);
+}
+
+static void test_sticky_fault(void **state)
+{
+	uint8_t data[64] = { 0 };
+	_cleanup_dev_ struct dev *mem = NULL, *nth = NULL;
+
+	(void)state;
+	assert_int_equal(dev_open_memory("mem", data, sizeof(data), true, &mem), 0);
+	assert_int_equal(dev_open_fault_nth(mem, DEV_READ, 2, true, -EIO, &nth), 0);
+	assert_int_equal(dev_read(nth, 0, data, 4, NULL), 0);
+	assert_int_equal(dev_write(nth, 0, "a", 1, NULL), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(dev_read(nth, 0, data, 4, NULL), -EIO);
+}
+
+/* The second flush would succeed, and be a lie. */
+static void test_failed_flush_is_final(void **state)
+{
+	uint8_t data[64] = { 0 };
+	_cleanup_dev_ struct dev *mem = NULL, *nth = NULL, *slice = NULL;
+	struct blkalign_error err = { 0 };
+
+	(void)state;
+	assert_int_equal(dev_open_memory("mem", data, sizeof(data), true, &mem), 0);
+	assert_int_equal(dev_open_fault_nth(mem, DEV_FLUSH, 1, false, -EIO, &nth), 0);
+	assert_int_equal(dev_open_slice("slice", nth, 0, 32, &slice), 0);
+	assert_int_equal(dev_write(nth, 0, "a", 1, NULL), 0);
+	assert_int_equal(dev_flush(nth, NULL), -EIO);
+	assert_int_equal(dev_flush(nth, &err), -EIO);
+	assert_non_null(strstr(err.message, "an earlier flush"));
+	assert_int_equal(dev_write(nth, 0, "b", 1, NULL), -EIO);
+	assert_int_equal(dev_write(slice, 0, "b", 1, NULL), -EIO);
+	assert_int_equal(data[0], 'a');
+	assert_int_equal(dev_read(nth, 0, data, 4, NULL), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_range_and_state), cmocka_unit_test(test_slice_of_fault), cmocka_unit_test(test_file),
-		cmocka_unit_test(test_leaf_range),	cmocka_unit_test(test_hole),
+		cmocka_unit_test(test_range_and_state),
+		cmocka_unit_test(test_slice_of_fault),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_leaf_range),
+		cmocka_unit_test(test_hole),
+		cmocka_unit_test(test_write_and_flush),
+		cmocka_unit_test(test_sticky_fault),
+		cmocka_unit_test(test_failed_flush_is_final),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
