@@ -48,7 +48,7 @@ static void remember_failed_flush(const struct dev_request *q)
 {
 	int none = 0;
 
-	if (q->op == DEV_FLUSH && q->result && q->result != -EROFS && q->result != -ERANGE)
+	if (q->op == DEV_FLUSH && q->result && q->dev->failed_flush_is_final && q->result != -EROFS && q->result != -ERANGE)
 		atomic_compare_exchange_strong(&q->dev->flush_error, &none, q->result);
 }
 

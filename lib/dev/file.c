@@ -32,6 +32,7 @@ int file_new(const char *name, int fd, uint64_t size_bytes, bool writable, struc
 	dev->leaf_fd = fd;
 	dev->leaf_in_memory = fstatfs(fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == RAMFS_MAGIC);
 	dev->writable = writable;
+	dev->failed_flush_is_final = true;
 	*ret_dev = dev;
 	return 0;
 }
