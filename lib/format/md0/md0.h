@@ -72,6 +72,24 @@ uint64_t md0_super_bytes(uint64_t device_bytes);
 /** Read and decode from there. As md0_decode(); also read errors. */
 int md0_read(struct dev *dev, struct md0_superblock *ret, struct blkalign_error *reterr);
 
+/*
+ * Changing a superblock in place, in its byte order. `raw` holds the MD0_BYTES of one that md0_decode() took. Only the named fields change; md0_seal() comes last.
+ */
+
+/** `resync_bytes` UINT64_MAX: clean. A checkpoint that does not fit becomes 0. */
+void md0_put_state(void *raw, bool big_endian, uint64_t events, uint64_t resync_bytes, uint64_t updated_seconds);
+#define MD0_SELF UINT32_MAX
+/** Descriptor `index` of the table (below MD0_DISKS_MAX), or the member's own with MD0_SELF. */
+void md0_put_disk(void *raw, bool big_endian, uint32_t index, const struct md0_disk *disk);
+struct md0_counts {
+	uint32_t present;
+	uint32_t active;
+	uint32_t failed;
+	uint32_t spare;
+};
+void md0_put_counts(void *raw, bool big_endian, const struct md0_counts *counts);
+void md0_seal(void *raw, bool big_endian);
+
 /** The checksum of a superblock in the given byte order, unfolded; the field itself counts as zero. */
 uint32_t md0_checksum(const void *data, bool big_endian);
 

@@ -25,6 +25,7 @@ enum md0_word {
 	MD0_W_UUID1 = 13, /* and 14, 15 */
 	MD0_W_UTIME = 32,
 	MD0_W_STATE = 33,
+	MD0_W_ACTIVE = 34, /* and working, failed, spare */
 	MD0_W_CSUM = 38,
 	MD0_W_EVENTS = 39,    /* two words: low first on little-endian machines, high first on big-endian ones */
 	MD0_W_CP_EVENTS = 41, /* as MD0_W_EVENTS */

@@ -131,6 +131,37 @@ int md1_badblocks_decode(const void *data, size_t length, unsigned shift, struct
 int md1_badblocks_read(struct dev *dev, const struct md1_superblock *sb, struct md1_bad_range **ret_ranges, size_t *ret_count,
 		       struct blkalign_error *reterr);
 
+/**
+ * Encode `count` ranges, ascending and in whole units of 512 << `shift` bytes, into a log of `length` bytes; the rest is filled with ones. -ENOSPC when they do not fit
+ * (an entry holds up to 512 units), -EINVAL for ranges that a log cannot hold.
+ */
+int md1_badblocks_encode(const struct md1_bad_range *ranges, size_t count, unsigned shift, void *data, size_t length);
+
+/*
+ * Changing a superblock in place. `raw` holds one that md1_decode() took, all its roles included. Only the named fields change; md1_seal() comes last.
+ */
+
+/** `resync_bytes` UINT64_MAX: in sync. */
+void md1_put_state(void *raw, uint64_t events, uint64_t resync_bytes, uint64_t updated_seconds);
+void md1_put_features(void *raw, uint32_t set, uint32_t clear);
+/** How far this member is rebuilt, with its feature bits; UINT64_MAX: wholly. */
+void md1_put_recovery(void *raw, uint64_t recovery_bytes);
+/** False when the superblock has no entry of that number. */
+bool md1_put_role(void *raw, uint32_t number, uint16_t role);
+/** What is another member's own: the copy of a superblock becomes that of a new member, without bad blocks, errors and flags. */
+struct md1_new_member {
+	uint32_t dev_number;
+	uint8_t device_uuid[16];
+	uint64_t super_bytes;
+	uint64_t data_offset_bytes;
+	uint64_t data_bytes;
+};
+void md1_put_member(void *raw, const struct md1_new_member *member);
+/** The checksum over as many roles as there are. */
+void md1_seal(void *raw);
+/** Bytes that the superblock occupies. */
+size_t md1_stored_bytes(const void *raw);
+
 /** The checksum of a superblock with `max_dev` roles, stored or not: the field itself counts as zero. `data` holds 256 + 2 * max_dev bytes. */
 uint32_t md1_checksum(const void *data, uint32_t max_dev);
 

@@ -4,7 +4,8 @@
 
 #include "format/md1/md1.h"
 
-#define SHIFT_MAX 40U /* beyond it no entry fits 64 bits of bytes */
+#define SHIFT_MAX	40U  /* beyond it no entry fits 64 bits of bytes */
+#define ENTRY_UNITS_MAX 512U /* drivers/md/badblocks: BB_MAX_LEN */
 
 static int damaged(struct blkalign_error *reterr, size_t entry, const char *what)
 {
@@ -52,6 +53,40 @@ int md1_badblocks_decode(const void *data, size_t length, unsigned shift, struct
 	*ret_ranges = count ? ranges : NULL;
 	if (count)
 		ranges = NULL;
+	return 0;
+}
+
+static void store(uint8_t *p, uint64_t word)
+{
+	for (unsigned i = 0; i < 8; i++)
+		p[i] = (uint8_t)(word >> 8 * i);
+}
+
+int md1_badblocks_encode(const struct md1_bad_range *ranges, size_t count, unsigned shift, void *data, size_t length)
+{
+	size_t words = length / 8, used = 0;
+	uint64_t unit;
+
+	if (shift > SHIFT_MAX)
+		return -EINVAL;
+	unit = UINT64_C(512) << shift;
+	memset(data, 0xff, length);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t at = ranges[i].from_device_start_bytes / unit, left = ranges[i].length_bytes / unit;
+
+		if (ranges[i].from_device_start_bytes % unit || ranges[i].length_bytes % unit || at > UINT64_MAX >> 10 ||
+		    left > (UINT64_MAX >> 10) - at)
+			return -EINVAL;
+		while (left) {
+			uint64_t part = left < ENTRY_UNITS_MAX ? left : ENTRY_UNITS_MAX;
+
+			if (used == words)
+				return -ENOSPC;
+			store((uint8_t *)data + 8 * used++, at << 10 | part);
+			at += part;
+			left -= part;
+		}
+	}
 	return 0;
 }
 

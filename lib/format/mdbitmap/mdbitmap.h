@@ -37,6 +37,26 @@ struct mdbitmap {
 
 /** BLKALIGN_NOT_THIS without the magic; -EBADMSG, with the reason, for versions or fields that cannot be used. */
 int mdbitmap_decode(const void *data, size_t length, struct mdbitmap *ret, struct blkalign_error *reterr);
+/** Bytes of a bitmap with all its bits (version 6: bytes), superblock included. */
+uint64_t mdbitmap_stored_bytes(const struct mdbitmap *bitmap);
+static inline bool mdbitmap_bit(const uint8_t *bits, uint64_t chunk) { return bits[chunk / 8] >> chunk % 8 & 1; }
+
+/** Part of what the bits cover. */
+struct mdbitmap_range {
+	uint64_t offset_bytes;
+	uint64_t length_bytes;
+};
+#define MDBITMAP_RANGES_MAX 65536U
+/**
+ * The set bits as ranges, ascending and apart, from bit `first` on. More than MDBITMAP_RANGES_MAX of them are joined with what lies between, so that the answer covers
+ * all of them and more. `bits` holds (chunks + 7) / 8 bytes; versions with a bit per chunk only. *ret_ranges (freed by the caller) may be NULL when there are none. -ENOMEM.
+ */
+int mdbitmap_ranges(const struct mdbitmap *bitmap, const uint8_t *bits, uint64_t first, struct mdbitmap_range **ret_ranges,
+		    size_t *ret_count);
+
+/** Change the superblock in place: `raw` holds the MDBITMAP_BYTES of one that mdbitmap_decode() took. Nothing else changes. */
+void mdbitmap_put_events(void *raw, uint64_t events, uint64_t events_cleared);
+
 /** Read and decode at `offset_bytes` of `dev`. */
 int mdbitmap_read(struct dev *dev, uint64_t offset_bytes, struct mdbitmap *ret, struct blkalign_error *reterr);
 
