@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * Address layouts of Linux md: which member, and which byte of its data area, holds a byte of the array.
+ * The mathematics of Linux md: which member, and which byte of its data area, holds a byte of the array; and what the blocks of a stripe have to do with each other.
  *
- * Pure functions over numbers: no devices, no I/O, no superblocks. All offsets, lengths and chunks are bytes. "Device byte" counts from the
+ * Pure functions over numbers and blocks in memory: no devices, no I/O, no superblocks. All offsets, lengths and chunks are bytes. "Device byte" counts from the
  * start of a member's data area (its data_offset), never from the start of the device. Where each layout comes from is in README.md.
  *
  * Threads: a geometry is not changed after raid_geometry_init(); any number of threads may use it.
@@ -149,7 +149,8 @@ void raid_update(const struct raid_geometry *geometry, const struct raid_stripe 
 /** What a row's own redundancy says about it. */
 enum raid_verdict {
 	RAID_CONSISTENT,
-	RAID_ONE_WRONG,	 /* raid6: exactly one member explains every differing byte, and at least RAID_BLAME_BYTES differ */
+	/* raid6: exactly one member explains every differing byte, at least RAID_BLAME_BYTES differ, and two members in each other's place do not explain it */
+	RAID_ONE_WRONG,
 	RAID_CANNOT_SAY, /* inconsistent, and nobody is proven wrong */
 };
 #define RAID_BLAME_BYTES 4U

@@ -50,8 +50,8 @@ int raid10_init(struct raid_geometry *g, uint64_t component_bytes, struct blkali
 	return 0;
 }
 
-/* The member that holds the next far copy after `slot`. With sets that do not divide the members, the last set takes the rest. */
-static uint32_t next_far(const struct raid_geometry *g, uint32_t slot)
+/* With sets that do not divide the members, the last set takes the rest. */
+uint32_t raid10_next_far(const struct raid_geometry *g, uint32_t slot)
 {
 	uint32_t set = g->far_set_members, rest = g->members % set, last = (g->members / set - 1) * set;
 	uint32_t which = slot / set, next = slot + g->near_copies;
@@ -70,7 +70,7 @@ void raid10_locate(const struct raid_geometry *g, uint64_t array_bytes, uint32_t
 	uint64_t device_chunk = row * (g->far_is_offset ? g->far_copies : 1) + (t / g->members - row);
 
 	for (uint32_t i = 0; i < far; i++)
-		slot = next_far(g, slot);
+		slot = raid10_next_far(g, slot);
 	*ret = (struct raid_place){
 		.slot = slot,
 		.device_bytes = device_chunk * g->chunk_bytes + far * g->far_stride_bytes + within,

@@ -115,6 +115,24 @@ static const struct raid_zone *zone_at(const struct raid_geometry *g, uint64_t a
 	return &g->zones[low];
 }
 
+/* The zone that holds `device_bytes` of `slot`, and which of its members that is. */
+static const struct raid_zone *zone_of(const struct raid_geometry *g, uint32_t slot, uint64_t device_bytes, uint32_t *ret_index)
+{
+	for (uint32_t z = 0; z < g->zones_count; z++) {
+		const struct raid_zone *zone = &g->zones[z];
+
+		if (device_bytes < zone->device_start_bytes ||
+		    device_bytes - zone->device_start_bytes >= zone->length_bytes / zone->members)
+			continue;
+		for (uint32_t i = 0; i < zone->members; i++)
+			if (g->zone_slots[zone->first + i] == slot) {
+				*ret_index = i;
+				return zone;
+			}
+	}
+	return NULL;
+}
+
 /* Original counts chunks from the start of the array, alternate from the start of the zone. */
 static int member_index(const struct raid_geometry *g, const struct raid_zone *zone, uint64_t array_bytes, uint32_t *ret)
 {
@@ -147,4 +165,51 @@ int zones_locate(const struct raid_geometry *g, uint64_t array_bytes, struct rai
 		.run_bytes = chunk - within % chunk,
 	};
 	return 0;
+}
+
+/* Which chunk of each row of the zone member `index` holds. */
+static int position_in_row(const struct raid_geometry *g, const struct raid_zone *zone, uint32_t index, uint32_t *ret)
+{
+	uint32_t shift = (uint32_t)(zone->start_bytes / g->chunk_bytes % zone->members);
+
+	if (g->layout == RAID0_UNRECORDED && shift)
+		return -ENODATA;
+	*ret = g->layout == RAID0_ALTERNATE ? index : (index + zone->members - shift) % zone->members;
+	return 0;
+}
+
+int zones_origin(const struct raid_geometry *g, uint32_t slot, uint64_t device_bytes, struct raid_origin *ret)
+{
+	uint32_t index, position = 0;
+	const struct raid_zone *zone = zone_of(g, slot, device_bytes, &index);
+	uint64_t within, chunk = g->level == RAID_LINEAR ? zone ? zone->length_bytes : 0 : g->chunk_bytes, at;
+	int r = 0;
+
+	if (!zone)
+		return -ENODATA;
+	if (g->level == RAID_0)
+		r = position_in_row(g, zone, index, &position);
+	if (r < 0)
+		return r;
+	within = device_bytes - zone->device_start_bytes;
+	at = zone->start_bytes + (within / chunk * zone->members + position) * chunk + within % chunk;
+	if (at >= g->array_bytes)
+		return -ENODATA;
+	*ret = (struct raid_origin){ .array_bytes = at, .run_bytes = chunk - within % chunk };
+	if (ret->run_bytes > g->array_bytes - at)
+		ret->run_bytes = g->array_bytes - at;
+	return 0;
+}
+
+bool zones_survive(const struct raid_geometry *g, const bool *present)
+{
+	for (uint32_t z = 0; z < g->zones_count; z++)
+		for (uint32_t i = 0; i < g->zones[z].members; i++) {
+			uint32_t slot = g->zone_slots[g->zones[z].first + i];
+			struct raid_origin first;
+
+			if (!present[slot] && zones_origin(g, slot, g->zones[z].device_start_bytes, &first) != -ENODATA)
+				return false;
+		}
+	return true;
 }

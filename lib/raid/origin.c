@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* From the members' point of view: what their bytes are to the array, and what is left of it when some are gone. */
+#include "raid/raid_priv.h"
+
+static int mirror_origin(const struct raid_geometry *g, uint32_t slot, uint64_t device_bytes, struct raid_origin *ret)
+{
+	if (device_bytes >= g->used_bytes)
+		return -ENODATA;
+	*ret = (struct raid_origin){ .array_bytes = device_bytes, .copy = slot, .run_bytes = g->used_bytes - device_bytes };
+	return 0;
+}
+
+static int parity_origin(const struct raid_geometry *g, uint32_t slot, uint64_t device_bytes, struct raid_origin *ret)
+{
+	struct raid_stripe stripe = raid_stripe_at(g, device_bytes);
+	uint64_t within = device_bytes % g->chunk_bytes, first = stripe.number * raid_data_members(g) * g->chunk_bytes;
+	uint32_t index = 0;
+
+	if (device_bytes >= g->used_bytes)
+		return -ENODATA;
+	*ret = (struct raid_origin){ raid_role_at(&stripe, slot), first, 0, g->chunk_bytes - within };
+	if (ret->role != RAID_ROLE_DATA)
+		return 0;
+	while (raid_data_slot(g, &stripe, index) != slot)
+		index++;
+	ret->array_bytes += index * g->chunk_bytes + within;
+	return 0;
+}
+
+int raid_origin(const struct raid_geometry *g, uint32_t slot, uint64_t device_bytes, struct raid_origin *ret)
+{
+	if (slot >= g->members)
+		return -ENODATA;
+	switch (g->level) {
+	case RAID_LINEAR:
+	case RAID_0:
+		return zones_origin(g, slot, device_bytes, ret);
+	case RAID_1:
+		return mirror_origin(g, slot, device_bytes, ret);
+	case RAID_10:
+		return raid10_origin(g, slot, device_bytes, ret);
+	default:
+		return parity_origin(g, slot, device_bytes, ret);
+	}
+}
+
+static bool any(const bool *present, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (present[i])
+			return true;
+	return false;
+}
+
+static uint32_t absent(const bool *present, uint32_t count)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		n += !present[i];
+	return n;
+}
+
+bool raid_survives(const struct raid_geometry *g, const bool *present)
+{
+	switch (g->level) {
+	case RAID_LINEAR:
+	case RAID_0:
+		return zones_survive(g, present);
+	case RAID_1:
+		return any(present, g->members);
+	case RAID_10:
+		return raid10_survives(g, present);
+	default:
+		return absent(present, g->members) <= raid_redundancy(g);
+	}
+}
+
+bool raid_overlaps_itself(const struct raid_geometry *g) { return g->level == RAID_10 && raid10_overlaps(g); }
