@@ -17,6 +17,18 @@ struct md_role {
 	uint32_t slot; /* MD_ROLE_SLOT */
 };
 
+/** What became of a member. */
+enum md_fate {
+	MD_FATE_BEHIND,	     /* it lacks what the freshest has */
+	MD_FATE_USED,	     /* it has its slot, in whole or in part */
+	MD_FATE_SPARE,	     /* also a journal that is current */
+	MD_FATE_FAULTY,	     /* the freshest records it as failed */
+	MD_FATE_REMOVED,     /* the freshest does not know it any more */
+	MD_FATE_SPLIT,	     /* it and the freshest record each other as failed */
+	MD_FATE_DOUBLED,     /* another one is the same member */
+	MD_FATE_CONTRADICTS, /* its superblock describes another array than the freshest does */
+};
+
 /** A superblock on a device: what it says of the array, and what of this member. Sizes and offsets are bytes. */
 struct md_member {
 	struct blkalign_node *host;
@@ -53,7 +65,8 @@ struct md_member {
 	/* of this member */
 	uint64_t features; /* feature_map; BLKALIGN_UNKNOWN for 0.90 */
 	uint32_t dev_number;
-	struct md_role role; /* by its own superblock */
+	uint8_t device_uuid[16]; /* zeros for 0.90 */
+	struct md_role role;	 /* by its own superblock */
 	uint64_t super_bytes;
 	uint64_t data_offset_bytes;
 	uint64_t new_data_offset_bytes; /* while reshaping, where the new shape's data begins; else as data_offset_bytes */
@@ -66,6 +79,7 @@ struct md_member {
 	bool maybe_partition;
 
 	/* chosen by md_choose() */
+	enum md_fate fate;
 	uint32_t slot;	   /* BLKALIGN_SLOT_NONE without part in the array's data */
 	const char *state; /* of the edge; static */
 };
@@ -85,11 +99,15 @@ struct md_array {
 	struct md_member **members; /* borrowed, in order of discovery */
 	size_t count;
 	struct md_member *freshest;
+	struct md_member *journal;    /* current one, or NULL */
 	uint32_t slots_count;	      /* during a reshape the larger number */
 	struct md_member **slots;     /* owned array; NULL: missing */
 	struct md_member **replacers; /* owned array; replacements by slot */
+	struct md_member *rival;      /* of the other half, when both halves could be the array: then nothing is believed. Else NULL */
 	uint32_t degraded;	      /* slots without a member that is wholly in sync */
 	uint32_t missing;	      /* slots without a member, or a replacement of it */
+	uint32_t doubled;	      /* slots that two devices claim */
+	bool failed;		      /* more is missing than redundancy replaces */
 	bool dirty;		      /* any current member says so; never without redundancy */
 	uint64_t resync_bytes;	      /* dirty: in sync below, by the member that says least */
 	bool rebuilding;
@@ -97,13 +115,19 @@ struct md_array {
 void md_array_done(struct md_array *array);
 #define _cleanup_md_array_ _cleanup_(md_array_done)
 
-/** Find the freshest member, give every member its slot and state. Tells nothing: see md_array_say(). `count` is 1 at least. -ENOMEM. */
+/** Find the freshest member, give every member its fate, slot and state. Tells nothing: see md_array_say(). `count` is 1 at least. -ENOMEM. */
 int md_choose(struct md_member **members, size_t count, struct md_array *ret);
 /** All slots are taken. */
 bool md_array_complete(const struct md_array *array);
+/** "it reports the freshest as failed": what a member's own records say against it. */
+bool md_accuses(const struct md_member *by, const struct md_member *of);
 
-/** Geometry of the array, in its new shape during a reshape. -EINVAL with the reason where it cannot be known. */
-int md_array_geometry(const struct md_array *array, struct raid_geometry *ret, struct blkalign_error *reterr);
+/** An array that is being reshaped has two shapes. */
+enum md_which_shape { MD_SHAPE_NEW, MD_SHAPE_OLD };
+/** Geometry of the array; without a reshape both shapes are the same. -EINVAL with the reason where it cannot be known. */
+int md_array_geometry(const struct md_array *array, enum md_which_shape which, struct raid_geometry *ret, struct blkalign_error *reterr);
+/** Whether every byte can be had from the members in their slots. -ENOMEM. */
+int md_array_survives(const struct md_array *array, bool *ret);
 
 /** Add the array's node (or annotate the one that the live host shows), its edges, device and remarks. */
 int md_array_add(struct stack *stack, struct md_array *array);

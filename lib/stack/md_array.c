@@ -82,22 +82,19 @@ static int open_array(const struct md_array *a, const char *name, struct raid_ge
 /* During a reshape the array is as large as the smaller of its two shapes. */
 static int set_size(struct blkalign_node *node, const struct md_array *a, const struct raid_geometry *g)
 {
-	const struct md_member *f = a->freshest;
-	uint64_t sizes[RAID_MEMBERS_MAX], size = raid_array_bytes(g);
-	int64_t before = (int64_t)f->raid_disks - f->delta_disks;
-	struct raid_shape shape = { f->level, f->layout, f->chunk_bytes, (uint32_t)before, sizes };
+	uint64_t size = raid_array_bytes(g);
 	struct raid_geometry old;
+	int r;
 
 	if (blkalign_node_value(node, BLKALIGN_ATTR_SIZE))
 		return 0;
-	if (f->reshaping && before >= 1 && before <= RAID_MEMBERS_MAX) {
-		for (int64_t i = 0; i < before; i++)
-			sizes[i] = f->component_bytes;
-		if (raid_geometry_init(&old, &shape, NULL) == 0) {
-			size = raid_array_bytes(&old) < size ? raid_array_bytes(&old) : size;
-			raid_geometry_done(&old);
-		}
+	r = a->freshest->reshaping ? md_array_geometry(a, MD_SHAPE_OLD, &old, NULL) : -EINVAL;
+	if (r == 0) {
+		size = raid_array_bytes(&old) < size ? raid_array_bytes(&old) : size;
+		raid_geometry_done(&old);
 	}
+	if (r == -ENOMEM)
+		return r;
 	return graph_set_u64(node, BLKALIGN_ATTR_SIZE, size, BLKALIGN_ORIGIN_ONDISK);
 }
 
@@ -106,9 +103,9 @@ static int open_unless_reshaping(const struct md_array *a, const char *name, str
 	struct raid_geometry g;
 	int r;
 
-	if (a->freshest->reshaping)
+	if (a->freshest->reshaping || a->rival)
 		return 0;
-	r = md_array_geometry(a, &g, NULL);
+	r = md_array_geometry(a, MD_SHAPE_NEW, &g, NULL);
 	return r < 0 ? r : open_array(a, name, &g, ret_dev);
 }
 
@@ -135,7 +132,7 @@ int md_array_add(struct stack *stack, struct md_array *a)
 	struct blkalign_error err = { 0 };
 	struct blkalign_node *node = running(stack, a);
 	bool live = node != NULL, placed;
-	int r = md_array_geometry(a, &geometry, &err);
+	int r = md_array_geometry(a, MD_SHAPE_NEW, &geometry, &err);
 	const struct raid_geometry *g = r == 0 ? &geometry : NULL;
 
 	if (r == -ENOMEM)

@@ -121,7 +121,7 @@ static int set_counts(struct blkalign_node *node, const struct md_array *a)
 	for (uint32_t i = 0; i < a->slots_count; i++)
 		present += a->slots[i] != NULL;
 	for (size_t i = 0; i < a->count; i++)
-		if (strcmp(a->members[i]->state, "stale") != 0)
+		if (a->members[i]->fate == MD_FATE_USED || a->members[i]->fate == MD_FATE_SPARE)
 			features |= a->members[i]->features;
 	r = set_u64(node, BLKALIGN_ATTR_MD_MEMBERS_PRESENT, present);
 	if (r >= 0)

@@ -90,6 +90,7 @@ static void member_facts_v1(struct md_member *m, const struct md1_superblock *sb
 {
 	m->features = sb->features;
 	m->dev_number = sb->dev_number;
+	memcpy(m->device_uuid, sb->device_uuid, sizeof(m->device_uuid));
 	m->role = role_v1(sb->role);
 	m->super_bytes = sb->super_bytes;
 	m->data_offset_bytes = sb->data_offset_bytes;

@@ -2,57 +2,11 @@
 /* What is to be told about an array besides its facts. */
 #include <inttypes.h>
 
-#include "stack/md.h"
-
-struct say {
-	struct blkalign_graph *graph;
-	const char *array;
-	const struct md_array *a;
-	const struct raid_geometry *g;
-};
+#include "stack/md_say.h"
 
 static const char *host(const struct md_member *m) { return blkalign_node_name(m->host); }
 
-/* Why a member that claims a slot has none. */
-static int say_stale(const struct say *s, const struct md_member *m)
-{
-	const struct md_member *f = s->a->freshest, *rival = NULL;
-
-	if (m->events + 1 < f->events && m->events < f->events)
-		return graph_remark(s->graph,
-				    "%s: member of %s is stale and not used: its event count %" PRIu64 " is %" PRIu64 " behind that of %s",
-				    host(m), s->array, m->events, f->events - m->events, host(f));
-	if (m->role.kind == MD_ROLE_SLOT && m->role.slot < s->a->slots_count)
-		rival = m->replacement ? s->a->replacers[m->role.slot] : s->a->slots[m->role.slot];
-	if (rival && rival != m)
-		return graph_remark(s->graph,
-				    "%s and %s both claim slot %" PRIu32 " of %s with event counts %" PRIu64 " and %" PRIu64
-				    ": a copy of a member? %s is used",
-				    host(rival), host(m), m->role.slot, s->array, rival->events, m->events, host(rival));
-	return graph_remark(s->graph,
-			    "%s: member of %s is not used: it reports %s as failed, so that both were in use apart from each other. Their "
-			    "contents differ; "
-			    "examine each half alone",
-			    host(m), s->array, host(f));
-}
-
-static int say_members(const struct say *s)
-{
-	int r = 0;
-
-	for (size_t i = 0; r >= 0 && i < s->a->count; i++) {
-		const struct md_member *m = s->a->members[i];
-
-		if (!strcmp(m->state, "stale"))
-			r = say_stale(s, m);
-		else if (!strcmp(m->state, "faulty"))
-			r = graph_remark(s->graph, "%s: member of %s is recorded as faulty by %s and not used", host(m), s->array,
-					 host(s->a->freshest));
-	}
-	return r;
-}
-
-static uint32_t list_missing(const struct say *s, struct strbuf *text)
+static uint32_t list_missing(const struct md_say *s, struct strbuf *text)
 {
 	uint32_t missing = 0;
 
@@ -68,25 +22,23 @@ static uint32_t list_missing(const struct say *s, struct strbuf *text)
 	return missing;
 }
 
-static int say_missing(const struct say *s)
+static int say_missing(const struct md_say *s)
 {
 	_cleanup_strbuf_ struct strbuf slots = { 0 };
 	uint32_t missing = list_missing(s, &slots);
 	const char *effect = "all of it can be read";
 
-	if (!missing)
+	if (!missing || s->a->rival)
 		return 0;
 	if (!s->g)
 		effect = "it cannot be read";
-	else if (missing > raid_redundancy(s->g))
+	else if (s->a->failed)
 		effect = "parts of it cannot be read";
-	else if (s->g->level == RAID_6 && missing == 2)
-		effect = "parts of it need recovery from Q and are not read";
 	return graph_remark(s->graph, "%s: %" PRIu32 " of %" PRIu32 " members are missing (slot %s): %s", s->array, missing,
 			    s->a->slots_count, strbuf_text(&slots), effect);
 }
 
-static int say_state(const struct say *s)
+static int say_state(const struct md_say *s)
 {
 	const struct md_member *f = s->a->freshest;
 	bool degraded = s->a->degraded;
@@ -124,8 +76,8 @@ static int say_state(const struct say *s)
 int md_array_say(struct stack *stack, const struct blkalign_node *node, const struct md_array *a, const struct raid_geometry *g,
 		 const char *why_unreadable)
 {
-	struct say s = { stack_graph(stack), blkalign_node_name(node), a, g };
-	int r = say_members(&s);
+	struct md_say s = { stack_graph(stack), blkalign_node_name(node), a, g };
+	int r = md_say_members(&s);
 
 	if (r >= 0)
 		r = say_missing(&s);

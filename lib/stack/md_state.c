@@ -12,7 +12,7 @@ static int set_u64(struct blkalign_node *node, enum blkalign_attr attr, uint64_t
 
 static void add_word(struct strbuf *text, const char *word) { strbuf_printf(text, "%s%s", text->length ? "," : "", word); }
 
-static bool is_stale(const struct md_member *m) { return !strcmp(m->state, "stale") || !strcmp(m->state, "faulty"); }
+static bool is_stale(const struct md_member *m) { return m->fate != MD_FATE_USED && m->fate != MD_FATE_SPARE; }
 
 /* --- how far it has come --- */
 
@@ -69,7 +69,9 @@ static int set_words(struct blkalign_node *node, const struct md_array *a)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 
-	add_word(&text, a->dirty ? "dirty" : "clean");
+	add_word(&text, a->rival ? "split" : a->dirty ? "dirty" : "clean");
+	if (a->failed)
+		add_word(&text, "failed");
 	if (a->degraded)
 		add_word(&text, "degraded");
 	if (a->dirty && a->resync_bytes != 0)

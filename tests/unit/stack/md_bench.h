@@ -26,7 +26,8 @@ struct v1 {
 	bool dirty;
 	uint32_t level, raid_disks, features, dev_number, chunk_sectors512, layout, logical_block;
 	uint16_t roles[4];
-	uint8_t uuid; /* each of its bytes */
+	uint8_t uuid;	     /* each of its bytes */
+	uint8_t device_uuid; /* likewise */
 };
 
 #define T(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -74,6 +75,7 @@ static inline void write_v1(uint8_t *disk, const struct v1 *v)
 	put(sb + 144, 8, 8);
 	put(sb + 152, 8, v->recovery_sectors512);
 	put(sb + 160, 4, v->dev_number);
+	memset(sb + 168, v->device_uuid, 16);
 	put(sb + 200, 8, v->events);
 	put(sb + 208, 8, v->dirty ? v->consistent_sectors512 : UINT64_MAX);
 	put(sb + 220, 4, 4);
@@ -143,6 +145,14 @@ static inline struct blkalign_node *add_disk(unsigned i)
 	assert_int_equal(stack_add(stack, BLKALIGN_KIND_DISK, name, dev, &node), 0);
 	assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_LOGICAL_BLOCK, 512, BLKALIGN_ORIGIN_ASSUMED), 0);
 	return node;
+}
+
+/* In another order than their numbers. */
+static inline void run_order(const unsigned *order, unsigned count)
+{
+	for (unsigned i = 0; i < count; i++)
+		add_disk(order[i]);
+	assert_int_equal(stack_run(stack, NULL), 0);
 }
 
 static inline void run_disks(unsigned count)
