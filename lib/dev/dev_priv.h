@@ -2,6 +2,8 @@
 #ifndef DEV_DEV_PRIV_H
 #define DEV_DEV_PRIV_H
 
+#include <sys/stat.h>
+
 #include "dev/dev.h"
 
 /** Reads and writes of leaf devices through one io_uring; where the kernel refuses one, by pread and pwrite. Sets each result. */
@@ -9,5 +11,12 @@ void uring_run(struct dev_request *requests, size_t count);
 
 /** A device of its own for an open file; `fd` is closed with it, and on failure. 0 or -ENOMEM. */
 int file_new(const char *name, int fd, uint64_t size_bytes, bool writable, struct dev **ret_dev);
+/** Size of an open file or block device; -ENOTSUP for others. */
+int file_size(int fd, uint64_t *ret_bytes);
+
+/** Who has the file or block device, as the end of a sentence that begins with "it". `own`: how often this process has it open itself for the attempt. */
+void holder_say(const struct stat *what, unsigned own, struct strbuf *ret);
+/** Whether a process has it open, besides this one's own attempt. Only root sees all. */
+bool holder_is_open_elsewhere(const struct stat *what);
 
 #endif

@@ -37,7 +37,7 @@ int file_new(const char *name, int fd, uint64_t size_bytes, bool writable, struc
 	return 0;
 }
 
-static int size_of(int fd, uint64_t *ret_bytes)
+int file_size(int fd, uint64_t *ret_bytes)
 {
 	struct stat st;
 
@@ -60,7 +60,7 @@ int dev_open_file(const char *path, struct dev **ret_dev, struct blkalign_error 
 
 	if (fd < 0)
 		return blkalign_error_set(reterr, -errno, path, BLKALIGN_UNKNOWN, "cannot open: %s", strerror(errno));
-	r = size_of(fd, &size_bytes);
+	r = file_size(fd, &size_bytes);
 	if (r >= 0 && fcntl(fd, F_SETFL, 0) < 0)
 		r = -errno;
 	if (r < 0) {
