@@ -37,9 +37,13 @@ struct map_md_partial {
 	const uint8_t *parity; /* row_bytes: xor of the data in these rows that is not written; NULL for a full stripe */
 };
 
+/** The most that one call of the guard's log() gets for one parity slot: partial parity, and partials. So they fit one record of the kernel's log. */
+#define MAP_MD_LOG_BYTES    (124 * KIB)
+#define MAP_MD_LOG_PARTIALS 148U
+
 /**
  * Who keeps an array's records while it is written to: superblocks, bitmap, parity log. The transform knows no format; it calls these at the four moments that
- * matter. Called from any thread. Ranges are in the bitmap's unit: bytes of the data area, raid10: array bytes.
+ * matter. Called from any thread. Ranges are ascending and in the bitmap's unit: bytes of the data area; raid10, raid0 and linear: array bytes.
  */
 struct map_md_guard {
 	const struct map_md_guard_ops *ops;
@@ -47,14 +51,19 @@ struct map_md_guard {
 struct map_md_guard_ops {
 	/** Before the first byte of a batch is written to `ranges`: on return of 0 the disks say, durably, that they may be inconsistent. */
 	int (*begin)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr);
-	/** The batch that began has ended. The guard may forget the ranges after a flush; `complete` false: a member lacks the data. */
+	/** The batch that began has ended. The guard may forget the ranges after a flush; `complete` false: a member lacks the data. Called for every begin() that succeeded. */
 	void (*end)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete);
-	/** Durably log `partials` before their stripes are written. NULL: the array has no log. */
+	/**
+	 * Durably log `partials` before their stripes are written; at most once between begin() and end(). Offsets and lengths are multiples of 512. NULL: the array has no
+	 * log.
+	 */
 	int (*log)(struct map_md_guard *guard, const struct map_md_partial *partials, size_t count, struct blkalign_error *reterr);
 	/** `slot` failed a write or flush. On return of 0 the others say, durably, that it is faulty; no write is acknowledged before. */
 	int (*fail)(struct map_md_guard *guard, uint32_t slot, struct blkalign_error *reterr);
-	/** All members were flushed: what ended before may be cleaned up. */
-	void (*flushed)(struct map_md_guard *guard);
+	/** All members are about to be flushed; what this returns is handed to flushed(). Several flushes may be under way. */
+	uint64_t (*flushing)(struct map_md_guard *guard);
+	/** All members were flushed: what had ended when flushing() returned `mark` may be cleaned up. Not called when a flush failed. */
+	void (*flushed)(struct map_md_guard *guard, uint64_t mark);
 };
 
 /** What map_open_md() makes an array of. */
