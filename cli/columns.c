@@ -16,12 +16,15 @@ static const struct {
 	[COLUMN_OFFSET - COLUMN_WORKED_OUT] = { "offset", "OFFSET", "where byte 0 lies on the device below" },
 	[COLUMN_DISK_OFFSET - COLUMN_WORKED_OUT] = { "disk_offset", "ON-DISK", "where byte 0 lies on the drive at the bottom" },
 	[COLUMN_SLOT - COLUMN_WORKED_OUT] = { "slot", "SLOT", "role in the array above" },
+	[COLUMN_STATE -
+		COLUMN_WORKED_OUT] = { "state", "STATE", "of an array, with the progress of its sync; of a member that is not in sync" },
 	[COLUMN_VERDICT - COLUMN_WORKED_OUT] = { "verdict", "ALIGNED", "the judgement on this layer" },
 };
 
 static const unsigned usual[] = { COLUMN_NAME,
 				  COLUMN_KIND,
 				  BLKALIGN_ATTR_SIZE,
+				  COLUMN_STATE,
 				  COLUMN_OFFSET,
 				  BLKALIGN_ATTR_PHYSICAL_BLOCK,
 				  BLKALIGN_ATTR_MINIMUM_IO,
@@ -153,19 +156,41 @@ static uint64_t disk_offset(const struct blkalign_node *node)
 	return offset;
 }
 
-static uint64_t slot_of(const struct blkalign_node *node)
+/* The edge by which it belongs to an array. */
+static const struct blkalign_edge *member_edge(const struct blkalign_node *node)
 {
 	for (size_t u = 0; u < blkalign_node_uppers(node); u++) {
 		const struct blkalign_node *upper = blkalign_node_upper(node, u);
 
-		for (size_t i = 0; i < blkalign_node_edges(upper) && blkalign_node_kind(upper) == BLKALIGN_KIND_MD; i++) {
-			const struct blkalign_edge *e = blkalign_node_edge(upper, i);
-
-			if (e->lower == node && e->slot != BLKALIGN_SLOT_NONE)
-				return e->slot;
-		}
+		for (size_t i = 0; i < blkalign_node_edges(upper) && blkalign_node_kind(upper) == BLKALIGN_KIND_MD; i++)
+			if (blkalign_node_edge(upper, i)->lower == node)
+				return blkalign_node_edge(upper, i);
 	}
-	return BLKALIGN_UNKNOWN;
+	return NULL;
+}
+
+static uint64_t slot_of(const struct blkalign_node *node)
+{
+	const struct blkalign_edge *e = member_edge(node);
+
+	return e && e->slot != BLKALIGN_SLOT_NONE ? e->slot : BLKALIGN_UNKNOWN;
+}
+
+static const char *state_text(const struct blkalign_node *node, char *buffer, size_t size)
+{
+	const struct blkalign_edge *e = member_edge(node);
+	const char *state = blkalign_node_str(node, BLKALIGN_ATTR_MD_STATE);
+	uint64_t percent = blkalign_node_u64(node, BLKALIGN_ATTR_MD_SYNC_PERCENT);
+	size_t length;
+
+	if (!state)
+		return e && e->state && strcmp(e->state, "in_sync") != 0 ? e->state : "-";
+	blkalign_escape(buffer, size, state);
+	length = strlen(buffer);
+	/* An array that a resync is still to begin on has no progress worth a word. */
+	if (percent != BLKALIGN_UNKNOWN && strstr(state, "ing"))
+		snprintf(buffer + length, size - length, " %" PRIu64 "%%", percent);
+	return buffer;
 }
 
 /* Layer lines stand in graph order: bisect, since `show` asks for every node. */
@@ -226,6 +251,8 @@ const char *column_text(unsigned id, const struct blkalign_node *node, const str
 		return number(disk_offset(node), buffer, size);
 	case COLUMN_SLOT:
 		return number(slot_of(node), buffer, size);
+	case COLUMN_STATE:
+		return state_text(node, buffer, size);
 	case COLUMN_VERDICT:
 		return verdict_text(node, report);
 	default:

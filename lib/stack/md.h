@@ -59,6 +59,7 @@ struct md_member {
 	uint32_t logical_block_bytes; /* 0: not stored */
 	const char *bitmap;	      /* "none", "internal", "lockless", "clustered" */
 	uint64_t bitmap_chunk_bytes;  /* 0: not known */
+	uint64_t bitmap_at_bytes;     /* on the member; BLKALIGN_UNKNOWN: none that can be read */
 	struct md_role *roles;	      /* of all members by device number, `roles_count` of them */
 	uint32_t roles_count;
 
@@ -111,6 +112,11 @@ struct md_array {
 	bool dirty;		      /* any current member says so; never without redundancy */
 	uint64_t resync_bytes;	      /* dirty: in sync below, by the member that says least */
 	bool rebuilding;
+	/* by md_find_doubtful(): where redundancy may not fit the data, ascending; bytes of the data areas, raid10: of the array */
+	struct map_range *doubtful; /* owned */
+	size_t doubtful_count;
+	uint64_t doubtful_bytes;
+	uint64_t bitmap_dirty_bytes; /* BLKALIGN_UNKNOWN without a bitmap that counts */
 };
 void md_array_done(struct md_array *array);
 #define _cleanup_md_array_ _cleanup_(md_array_done)
@@ -128,6 +134,20 @@ enum md_which_shape { MD_SHAPE_NEW, MD_SHAPE_OLD };
 int md_array_geometry(const struct md_array *array, enum md_which_shape which, struct raid_geometry *ret, struct blkalign_error *reterr);
 /** Whether every byte can be had from the members in their slots. -ENOMEM. */
 int md_array_survives(const struct md_array *array, bool *ret);
+
+/** A write-intent bitmap: the set bits of all current copies together. */
+struct md_bitmap {
+	bool counts; /* there is a current one */
+	uint64_t chunk_bytes;
+	uint64_t covered_bytes;
+	struct map_range *ranges; /* owned; of set bits, ascending */
+	size_t count;
+};
+/** Read it from the members in their slots. Copies that cannot be read, are older than the array or say that they are stale do not count. 0 or -ENOMEM. */
+int md_bitmap_read(const struct md_array *array, struct md_bitmap *ret);
+
+/** Fill the fields of `array` about doubtful ranges. 0 or -ENOMEM. */
+int md_find_doubtful(struct md_array *array, const struct raid_geometry *g);
 
 /** Add the array's node (or annotate the one that the live host shows), its edges, device and remarks. */
 int md_array_add(struct stack *stack, struct md_array *array);

@@ -74,7 +74,9 @@ static int open_array(const struct md_array *a, const char *name, struct raid_ge
 	}
 	for (uint32_t i = 0; i < a->slots_count; i++)
 		members[i] = map_member(a->slots[i] ? a->slots[i] : a->replacers[i]);
-	r = map_open_md(name, &(struct map_md){ .geometry = g, .members = members }, ret_dev);
+	r = map_open_md(name,
+			&(struct map_md){ .geometry = g, .members = members, .doubtful = a->doubtful, .doubtful_count = a->doubtful_count },
+			ret_dev);
 	free(members);
 	return r;
 }
@@ -147,6 +149,8 @@ int md_array_add(struct stack *stack, struct md_array *a)
 		r = set_size(node, a, g);
 	if (r >= 0)
 		r = md_array_annotate(node, a, g);
+	if (r >= 0 && g)
+		r = md_find_doubtful(a, g);
 	if (r >= 0)
 		r = md_array_set_state(stack, node, a, g);
 	if (r >= 0 && g && !live && placed)

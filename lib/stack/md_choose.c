@@ -12,7 +12,9 @@ void md_array_done(struct md_array *array)
 {
 	free(array->slots);
 	free(array->replacers);
+	free(array->doubtful);
 	array->slots = array->replacers = NULL;
+	array->doubtful = NULL;
 }
 
 /* The role that `by` gives to member `m`; its own word where `by` has no entry for it. */
@@ -144,7 +146,8 @@ static int place_all(struct md_array *a, struct md_member *freshest)
 	a->slots_count = freshest->raid_disks;
 	if (freshest->reshaping && freshest->delta_disks < 0)
 		a->slots_count += (uint32_t)-freshest->delta_disks;
-	md_array_done(a);
+	free(a->slots);
+	free(a->replacers);
 	a->slots = calloc(a->slots_count, sizeof(struct md_member *));
 	a->replacers = calloc(a->slots_count, sizeof(struct md_member *));
 	if (!a->slots || !a->replacers)
@@ -317,7 +320,7 @@ static int choose(struct md_array *a)
 
 int md_choose(struct md_member **members, size_t count, struct md_array *ret)
 {
-	struct md_array a = { .members = members, .count = count };
+	struct md_array a = { .members = members, .count = count, .bitmap_dirty_bytes = BLKALIGN_UNKNOWN };
 	int r = choose(&a);
 
 	if (r < 0) {

@@ -201,6 +201,7 @@ static int read_bitmap(struct stack *stack, struct md_member *m, uint64_t at)
 	if (bitmap.version == MDBITMAP_LOCKLESS)
 		m->bitmap = "lockless";
 	m->bitmap_chunk_bytes = bitmap.chunk_bytes;
+	m->bitmap_at_bytes = at;
 	return 0;
 }
 
@@ -319,6 +320,7 @@ int md_member_read(struct stack *stack, struct blkalign_node *host, struct dev *
 	m->dev = dev;
 	m->metadata = metadata_names[which];
 	m->bitmap = "none";
+	m->bitmap_at_bytes = BLKALIGN_UNKNOWN;
 	m->slot = BLKALIGN_SLOT_NONE;
 	r = which < 3 ? from_v1(stack, &f->v1[which], m) : from_v0(stack, &f->v0, m);
 	if (r < 0)

@@ -38,17 +38,38 @@ static int say_missing(const struct md_say *s)
 			    s->a->slots_count, strbuf_text(&slots), effect);
 }
 
-static int say_state(const struct md_say *s)
+/* A crash while data was written. What is computed from redundancy there may be wrong; what members hold themselves is not affected. */
+static int say_dirty(const struct md_say *s)
 {
-	const struct md_member *f = s->a->freshest;
-	bool degraded = s->a->degraded;
+	const struct md_array *a = s->a;
+	_cleanup_strbuf_ struct strbuf where = { 0 };
+
+	if (!a->dirty || a->rival || !s->g)
+		return 0;
+	strbuf_printf(&where, "%" PRIu64 " bytes", a->doubtful_bytes);
+	if (s->g->parity)
+		strbuf_printf(&where, " of each member (%" PRIu64 " stripes)",
+			      a->doubtful_bytes / s->g->chunk_bytes + (a->doubtful_bytes % s->g->chunk_bytes != 0));
+	else if (s->g->level == RAID_1)
+		strbuf_add(&where, " of each member");
+	if (where.failed)
+		return -ENOMEM;
+	if (s->g->parity && a->degraded)
+		return graph_remark(
+			s->graph,
+			"%s: dirty and degraded: in %s parity may not fit the data, and what the missing members held there would "
+			"be computed wrong",
+			s->array, strbuf_text(&where));
+	if (a->resync_bytes)
+		return graph_remark(s->graph, "%s: a resync was interrupted at byte %" PRIu64 "; %s still wait for it", s->array,
+				    a->resync_bytes, strbuf_text(&where));
+	return graph_remark(s->graph, "%s: was not stopped cleanly: %s wait for a resync", s->array, strbuf_text(&where));
+}
+
+static int say_filling(const struct md_say *s)
+{
 	int r = 0;
 
-	if (s->a->dirty && s->g && s->g->parity && degraded)
-		r = graph_remark(s->graph, "%s: dirty and degraded: parity may not match the data, so that computed blocks may be wrong",
-				 s->array);
-	else if (s->a->dirty && s->a->resync_bytes)
-		r = graph_remark(s->graph, "%s: a resync was interrupted at byte %" PRIu64, s->array, s->a->resync_bytes);
 	for (uint32_t i = 0; r >= 0 && i < s->a->slots_count; i++) {
 		const struct md_member *m = s->a->replacers[i] ? s->a->replacers[i] : s->a->slots[i];
 
@@ -56,19 +77,37 @@ static int say_state(const struct md_say *s)
 			r = graph_remark(s->graph, "%s: %s of slot %" PRIu32 " is in sync up to byte %" PRIu64 " of its data area",
 					 s->array, host(m), i, m->recovery_bytes);
 	}
-	if (r >= 0 && f->reshaping)
-		r = graph_remark(s->graph,
-				 "%s: a reshape (%" PRIu32 " to %" PRIu32 " members%s) was interrupted at byte %" PRIu64
-				 "; the array lies in two geometries and is not read",
-				 s->array, (uint32_t)((int64_t)f->raid_disks - f->delta_disks), f->raid_disks,
-				 f->reshape_backwards ? ", backwards" : "", f->reshape_position_bytes);
-	if (r >= 0 && s->g && s->g->zones_count > 1 && f->level == RAID_0 && f->layout == RAID0_UNRECORDED)
-		r = graph_remark(
+	return r;
+}
+
+static int say_shape(const struct md_say *s)
+{
+	const struct md_member *f = s->a->freshest;
+
+	if (f->reshaping)
+		return graph_remark(s->graph,
+				    "%s: a reshape (%" PRIu32 " to %" PRIu32 " members%s) was interrupted at byte %" PRIu64
+				    "; the array lies in two geometries and is not read",
+				    s->array, (uint32_t)((int64_t)f->raid_disks - f->delta_disks), f->raid_disks,
+				    f->reshape_backwards ? ", backwards" : "", f->reshape_position_bytes);
+	if (s->g && s->g->zones_count > 1 && f->level == RAID_0 && f->layout == RAID0_UNRECORDED)
+		return graph_remark(
 			s->graph,
 			"%s: its members differ in size and its superblocks do not record which of the two raid0 layouts was used; where "
 			"these disagree it is not read",
 			s->array);
-	if (r >= 0 && f->journal)
+	return 0;
+}
+
+static int say_state(const struct md_say *s)
+{
+	int r = say_dirty(s);
+
+	if (r >= 0)
+		r = say_filling(s);
+	if (r >= 0)
+		r = say_shape(s);
+	if (r >= 0 && s->a->freshest->journal)
 		r = graph_remark(s->graph, "%s: has a write journal, which is not replayed: what lies in it alone is not seen", s->array);
 	return r;
 }

@@ -95,6 +95,10 @@ static int set_condition(struct blkalign_node *node, const struct md_array *a, c
 		r = set_u64(node, BLKALIGN_ATTR_MD_DEGRADED, a->degraded);
 	if (r >= 0)
 		r = set_u64(node, BLKALIGN_ATTR_MD_MISSING, a->missing);
+	if (r >= 0 && g && raid_redundancy(g))
+		r = set_u64(node, BLKALIGN_ATTR_MD_DOUBTFUL, a->doubtful_bytes);
+	if (r >= 0 && a->bitmap_dirty_bytes != BLKALIGN_UNKNOWN)
+		r = set_u64(node, BLKALIGN_ATTR_MD_BITMAP_DIRTY, a->bitmap_dirty_bytes);
 	return r < 0 ? r : set_progress(node, a, g);
 }
 
