@@ -9,7 +9,7 @@ check: all
 	meson test -C $(B) --no-suite slow
 # Optimised, and in a folder of its own.
 bench: $(B)-release/build.ninja
-	ninja -C $(B)-release cli/blkalign
+	ninja -C $(B)-release cli/blkalign bench/raid
 	bench/run $(B)-release
 $(B)-release/build.ninja:
 	meson setup $(B)-release --buildtype=release
