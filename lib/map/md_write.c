@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Writing a group, and what becomes of members that do not take it. */
+#include "map/md_priv.h"
+
+static const char *const not_begun = "the array's records could not be made ready for it";
+static const char *const not_logged = "the parity log could not be written";
+static const char *const not_taken = "members did not take it, and the array cannot do without them";
+
+/* Undo what was planned for a piece whose request failed meanwhile. */
+static int add_piece_writes(struct md_batch *b, uint32_t piece, size_t *band)
+{
+	size_t leaves = b->requests.count;
+	int r = 0;
+
+	b->piece_leaves = b->band_leaves = leaves;
+	if (!md_has_parity(b->md))
+		r = md_add_mirror_writes(b, piece);
+	for (; *band < b->bands.count && b->bands.data[*band].piece <= piece; ++*band) {
+		b->band_leaves = b->requests.count;
+		if (r >= 0 && b->bands.data[*band].piece == piece)
+			r = md_add_parity_writes(b, &b->bands.data[*band]);
+	}
+	if (r < 0)
+		b->requests.count = b->leaves.count = leaves;
+	return r;
+}
+
+static void add_writes(struct md_batch *b)
+{
+	size_t band = 0;
+
+	b->requests.count = b->leaves.count = 0;
+	for (uint32_t i = 0; i < b->pieces.count; i++) {
+		struct md_piece *p = &b->pieces.data[i];
+		int r;
+
+		b->reason = NULL;
+		if (p->dead)
+			continue;
+		r = add_piece_writes(b, i, &band);
+		if (r < 0) {
+			md_request_fail(p->request, r, b->reason);
+			p->dead = true;
+		}
+	}
+}
+
+/* Rows or array bytes that too few members have now. */
+static bool is_held(struct md_batch *b, const struct md_piece *p)
+{
+	uint64_t at = p->range.offset_bytes, end = at + p->range.length_bytes, run;
+
+	for (; at < end; at += run) {
+		struct raid_place place;
+		uint32_t lost = 0;
+
+		run = end - at;
+		if (!md_has_parity(b->md)) {
+			if (!md_pick_copy(b, at, &run, &place))
+				return false;
+			continue;
+		}
+		for (uint32_t slot = 0; slot < b->md->geometry.members; slot++)
+			lost += !md_readable(b, slot, at, &run);
+		if (lost > raid_redundancy(&b->md->geometry))
+			return false;
+	}
+	return true;
+}
+
+static void fail_touched(struct md_batch *b)
+{
+	for (size_t i = 0; i < b->requests.count; i++) {
+		struct md_piece *p = &b->pieces.data[b->leaves.data[i].piece];
+
+		if (!b->requests.data[i].result)
+			continue;
+		md_request_fail(p->request, b->requests.data[i].result == -ENOSPC ? -ENOSPC : -EIO, not_taken);
+		/* Data and parity may disagree there from now on. */
+		if (md_has_parity(b->md) && !p->dead)
+			md_doubt_add(b->md, &p->range);
+		p->dead = true;
+	}
+}
+
+/* The members that did not take their part are failed; without them everything that was written must be there. */
+static void handle_errors(struct md_batch *b, struct dev **failed)
+{
+	int r;
+
+	/* A change of the members may be waiting for this state. */
+	md_state_put(b->md, b->state);
+	r = md_fail(b->md, failed);
+	b->state = md_state_get(b->md);
+	if (r < 0) {
+		fail_touched(b);
+		if (atomic_load(&b->md->broken))
+			md_batch_fail(b, -EIO, atomic_load(&b->md->broken));
+		return;
+	}
+	for (size_t i = 0; i < b->pieces.count; i++)
+		if (!b->pieces.data[i].dead && !is_held(b, &b->pieces.data[i]))
+			md_request_fail(b->pieces.data[i].request, -EIO, not_taken);
+}
+
+static bool run_writes(struct md_batch *b)
+{
+	_cleanup_free_ struct dev **failed = NULL;
+
+	dev_run(b->requests.data, b->requests.count, NULL);
+	for (size_t i = 0; i < b->requests.count; i++) {
+		if (!b->requests.data[i].result)
+			continue;
+		if (!failed)
+			failed = calloc(b->md->geometry.members, sizeof(*failed));
+		if (!failed) {
+			fail_touched(b);
+			return false;
+		}
+		failed[b->leaves.data[i].slot] = b->requests.data[i].dev;
+	}
+	if (failed)
+		handle_errors(b, failed);
+	return !failed && b->state->complete;
+}
+
+static void write_begun(struct md_batch *b)
+{
+	struct map_md_guard *guard = b->md->guard;
+	bool complete = false;
+	int r = md_log(b);
+
+	if (r < 0)
+		md_batch_fail(b, r, not_logged);
+	else
+		complete = run_writes(b);
+	guard->ops->end(guard, b->ranges.data, b->ranges.count, complete);
+}
+
+static void write_locked(struct md_batch *b)
+{
+	struct map_md_guard *guard = b->md->guard;
+	int r;
+
+	md_gather(b);
+	add_writes(b);
+	if (!b->requests.count)
+		return;
+	r = md_ranges(b);
+	if (r >= 0)
+		r = guard->ops->begin(guard, b->ranges.data, b->ranges.count, NULL);
+	if (r < 0)
+		md_batch_fail(b, r, not_begun);
+	else
+		write_begun(b);
+}
+
+static void write_group(struct md_batch *b)
+{
+	const char *broken = atomic_load(&b->md->broken);
+	struct md_lock lock = { .shared = !md_redundant(b->md) };
+	_cleanup_free_ struct map_range *ranges = NULL;
+	int r = broken ? -EIO : md_ranges(b);
+
+	if (r >= 0) {
+		ranges = calloc(b->ranges.count + 1, sizeof(*ranges));
+		r = ranges ? 0 : -ENOMEM;
+	}
+	if (r < 0) {
+		md_batch_fail(b, r, broken);
+		return;
+	}
+	memcpy(ranges, b->ranges.data, b->ranges.count * sizeof(*ranges));
+	lock.ranges = ranges;
+	lock.count = b->ranges.count;
+	md_lock(b->md, &lock);
+	b->state = md_state_get(b->md);
+	write_locked(b);
+	md_state_put(b->md, b->state);
+	md_unlock(b->md, &lock);
+}
+
+void md_write(struct md *md, struct dev_request *requests, size_t count)
+{
+	struct md_cursor cursor = { .requests = requests, .count = count, .op = DEV_WRITE };
+	struct md_piece piece;
+	struct md_batch b = { .md = md };
+
+	while (md_next_piece(md, &cursor, &piece))
+		if (md_add_piece(&b, &piece, write_group) < 0)
+			md_request_fail(piece.request, -ENOMEM, NULL);
+	if (b.pieces.count)
+		write_group(&b);
+	md_batch_next(&b);
+	md_mend(&b);
+	md_batch_done(&b);
+}
+
+static int flush_members(struct md *md, struct md_state *state, struct dev **failed, bool *any_failed)
+{
+	_cleanup_free_ struct dev_request *flushes = calloc(md->geometry.members, sizeof(*flushes));
+	_cleanup_free_ uint32_t *slots = calloc(md->geometry.members, sizeof(*slots));
+	size_t count = 0;
+
+	if (!flushes || !slots)
+		return -ENOMEM;
+	for (uint32_t slot = 0; slot < md->geometry.members; slot++) {
+		if (!state->members[slot].dev)
+			continue;
+		slots[count] = slot;
+		flushes[count++] = (struct dev_request){ .dev = state->members[slot].dev, .op = DEV_FLUSH };
+	}
+	dev_run(flushes, count, NULL);
+	for (size_t i = 0; i < count; i++)
+		if (flushes[i].result) {
+			failed[slots[i]] = flushes[i].dev;
+			*any_failed = true;
+		}
+	return 0;
+}
+
+/* A failed flush may have lost any earlier write: without that member everything is there, or nothing is written any more. */
+int md_flush(struct md *md)
+{
+	_cleanup_free_ struct dev **failed = calloc(md->geometry.members, sizeof(*failed));
+	struct md_state *state;
+	bool any_failed = false;
+	uint64_t mark;
+	int r;
+
+	if (!failed)
+		return -ENOMEM;
+	mark = md->guard->ops->flushing(md->guard);
+	state = md_state_get(md);
+	r = flush_members(md, state, failed, &any_failed);
+	md_state_put(md, state);
+	if (r >= 0 && any_failed) {
+		r = md_fail(md, failed);
+		if (r < 0)
+			atomic_store(&md->broken,
+				     "a flush failed on members that the array cannot do without: what was written may be lost");
+	}
+	if (atomic_load(&md->broken))
+		r = -EIO;
+	if (r >= 0)
+		md->guard->ops->flushed(md->guard, mark);
+	return r;
+}
