@@ -56,6 +56,7 @@ int mdbitmap_ranges(const struct mdbitmap *bitmap, const uint8_t *bits, uint64_t
 
 /** Change the superblock in place: `raw` holds the MDBITMAP_BYTES of one that mdbitmap_decode() took. Nothing else changes. */
 void mdbitmap_put_events(void *raw, uint64_t events, uint64_t events_cleared);
+void mdbitmap_put_flags(void *raw, uint32_t state_flags);
 
 /** Read and decode at `offset_bytes` of `dev`. */
 int mdbitmap_read(struct dev *dev, uint64_t offset_bytes, struct mdbitmap *ret, struct blkalign_error *reterr);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The four moments of struct map_md_guard. */
+#include "keep/keep_priv.h"
+
+#define CLEAN_AFTER_FLUSHES 16U /* the kernel cleans every daemon_sleep of 5 seconds; an engine has no clock but its user's flushes */
+
+static struct keep *keep_of(struct map_md_guard *guard) { return (struct keep *)guard; }
+
+/* The superblocks say "active" before anything is written; bits that were set until now go along. */
+static int activate(struct keep *keep, struct blkalign_error *reterr)
+{
+	int r = 0;
+
+	while (r >= 0 && !keep->active && !keep->broken) {
+		if (keep->io_busy) {
+			pthread_cond_wait(&keep->changed, &keep->lock);
+			continue;
+		}
+		keep->io_busy = true;
+		keep->say_active = true;
+		r = records_update(keep, reterr);
+		keep->active = r >= 0;
+		io_give(keep);
+	}
+	return r >= 0 && keep->broken ? broken(keep, reterr) : r;
+}
+
+static int guard_begin(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr)
+{
+	struct keep *keep = keep_of(guard);
+	uint64_t sequence = 0;
+	int r;
+
+	if (!keep->redundant)
+		return 0;
+	pthread_mutex_lock(&keep->lock);
+	r = keep->broken ? broken(keep, reterr) : bits_begin(&keep->bits, ranges, count, &sequence);
+	if (r >= 0) {
+		keep->in_flight++;
+		r = activate(keep, reterr);
+		if (r >= 0)
+			r = bits_commit(keep, sequence, reterr);
+		if (r < 0) {
+			keep->in_flight--;
+			bits_end(&keep->bits, ranges, count, true);
+		}
+	}
+	pthread_mutex_unlock(&keep->lock);
+	return r;
+}
+
+static void guard_end(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete)
+{
+	struct keep *keep = keep_of(guard);
+
+	if (!keep->redundant)
+		return;
+	pthread_mutex_lock(&keep->lock);
+	keep->in_flight--;
+	bits_end(&keep->bits, ranges, count, complete);
+	pthread_mutex_unlock(&keep->lock);
+}
+
+static int guard_fail(struct map_md_guard *guard, uint32_t slot, struct blkalign_error *reterr)
+{
+	struct keep *keep = keep_of(guard);
+	struct member *m;
+	int r = 0;
+
+	pthread_mutex_lock(&keep->lock);
+	io_take(keep);
+	m = member_at(keep, slot);
+	if (keep->broken) {
+		r = broken(keep, reterr);
+	} else if (m) {
+		member_lost(keep, m);
+		r = records_update(keep, reterr);
+	}
+	io_give(keep);
+	pthread_mutex_unlock(&keep->lock);
+	return r;
+}
+
+static void clean(struct keep *keep)
+{
+	unsigned lost = keep->lost;
+	int r = bits_clean(keep, NULL);
+
+	if (r >= 0)
+		r = bits_write(keep, NULL);
+	if (r >= 0 && lost != keep->lost)
+		records_update(keep, NULL);
+}
+
+static uint64_t guard_flushing(struct map_md_guard *guard)
+{
+	(void)guard;
+	return 0;
+}
+
+/* Cleaning flushes the members once more, after it has seen what had ended: bits have no marks of their own. */
+static void guard_flushed(struct map_md_guard *guard, uint64_t mark)
+{
+	struct keep *keep = keep_of(guard);
+
+	(void)mark;
+	pthread_mutex_lock(&keep->lock);
+	if (keep->bits.present && keep->active && !keep->broken && ++keep->bits.flushes >= CLEAN_AFTER_FLUSHES && !keep->io_busy) {
+		keep->bits.flushes = 0;
+		keep->io_busy = true;
+		clean(keep);
+		io_give(keep);
+	}
+	pthread_mutex_unlock(&keep->lock);
+}
+
+const struct map_md_guard_ops keep_guard_ops = {
+	.begin = guard_begin,
+	.end = guard_end,
+	.fail = guard_fail,
+	.flushing = guard_flushing,
+	.flushed = guard_flushed,
+};

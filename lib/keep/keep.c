@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include "keep/keep_priv.h"
+
+struct map_md_guard *keep_guard(struct keep *keep) { return &keep->guard; }
+bool keep_was_dirty(const struct keep *keep) { return keep->was_dirty; }
+
+const struct map_range *keep_doubtful(const struct keep *keep, size_t *ret_count)
+{
+	*ret_count = keep->doubtful.count;
+	return keep->doubtful.data;
+}
+
+static void keep_free(struct keep *keep)
+{
+	for (size_t i = 0; i < keep->count; i++)
+		member_free(keep->members[i]);
+	free(keep->members);
+	free(keep->present);
+	free(keep->name);
+	ranges_done(&keep->doubtful);
+	ranges_done(&keep->unsynced);
+	bits_done(&keep->bits);
+	pthread_mutex_destroy(&keep->lock);
+	pthread_cond_destroy(&keep->changed);
+	free(keep);
+}
+
+static struct keep *keep_new(const struct keep_array *array)
+{
+	struct keep *keep = calloc(1, sizeof(*keep));
+
+	if (!keep)
+		return NULL;
+	pthread_mutex_init(&keep->lock, NULL);
+	pthread_cond_init(&keep->changed, NULL);
+	keep->ops = keep_guard_ops;
+	keep->guard.ops = &keep->ops;
+	keep->geometry = array->geometry;
+	keep->unit_bytes = array->geometry->level == RAID_10 ? array->geometry->array_bytes : array->geometry->used_bytes;
+	keep->redundant = array->geometry->level >= 1;
+	keep->metadata = array->members[array->freshest].metadata;
+	keep->name = strdup(array->name);
+	keep->members = calloc(array->count, sizeof(struct member *));
+	keep->present = calloc(array->geometry->members, sizeof(*keep->present));
+	if (keep->name && keep->members && keep->present)
+		return keep;
+	keep_free(keep);
+	return NULL;
+}
+
+static int refuse(const struct keep *keep, const struct member *m, struct blkalign_error *reterr, const char *why)
+{
+	return blkalign_error_set(reterr, -ENOTSUP, m->dev->name, m->places[PLACE_SUPER].offset_bytes, "%s cannot be written safely: %s",
+				  keep->name, why);
+}
+
+/* --- one member after the other --- */
+
+/* Words of 0.90 as the bitmap has them: the text form has the most significant byte first. */
+static void bitmap_uuid(struct keep *keep)
+{
+	bool swap = keep->metadata == KEEP_MD0 && !keep->big_endian;
+
+	for (unsigned i = 0; i < 16; i++)
+		keep->bitmap_uuid[i] = keep->array_uuid[swap ? i ^ 3 : i];
+}
+
+static void take_array_v1(struct keep *keep, const struct md1_superblock *sb)
+{
+	memcpy(keep->array_uuid, sb->array_uuid, 16);
+	memcpy(keep->roles, sb->roles, sizeof(keep->roles));
+	keep->roles_count = sb->max_dev;
+}
+
+static void take_array_v0(struct keep *keep, const struct md0_superblock *sb)
+{
+	memcpy(keep->array_uuid, sb->array_uuid, 16);
+	memcpy(keep->disks, sb->disks, sizeof(keep->disks));
+	keep->big_endian = sb->big_endian;
+}
+
+static bool same_array_v1(const struct keep *keep, const struct md1_superblock *sb)
+{
+	return memcmp(keep->array_uuid, sb->array_uuid, 16) == 0 && sb->level == keep->geometry->level &&
+	       sb->raid_disks == keep->geometry->members;
+}
+
+static bool same_array_v0(const struct keep *keep, const struct md0_superblock *sb)
+{
+	return memcmp(keep->array_uuid, sb->array_uuid, 16) == 0 && sb->level == keep->geometry->level &&
+	       sb->raid_disks == keep->geometry->members && sb->big_endian == keep->big_endian;
+}
+
+/* Its own word on write-mostly and the like is its own: the table of the freshest may be older. */
+static void take_own_v0(struct keep *keep, const struct md0_superblock *sb)
+{
+	if (sb->self.state & MD0_DISK_SYNC)
+		keep->disks[sb->self.number].state |= sb->self.state & (MD0_DISK_WRITE_MOSTLY | MD0_DISK_FAILFAST);
+}
+
+static int load_member(struct keep *keep, const struct keep_array *array, size_t index, struct loaded *loaded,
+		       struct blkalign_error *reterr)
+{
+	const struct keep_member *in = &array->members[index];
+	struct member *m = calloc(1, sizeof(*m));
+	bool same;
+	int r;
+
+	if (!m)
+		return -ENOMEM;
+	keep->members[index] = m;
+	if (keep->count <= index)
+		keep->count = index + 1;
+	r = member_load(array, in, m, loaded, reterr);
+	if (r < 0)
+		return r;
+	if (index == array->freshest && keep->metadata == KEEP_MD1)
+		take_array_v1(keep, &loaded->v1);
+	else if (index == array->freshest)
+		take_array_v0(keep, &loaded->v0);
+	same = keep->metadata == KEEP_MD1 ? same_array_v1(keep, &loaded->v1) : same_array_v0(keep, &loaded->v0);
+	if (in->metadata != keep->metadata || !same)
+		return refuse(keep, m, reterr, "this superblock describes another array than the others do");
+	if (keep->metadata == KEEP_MD0)
+		take_own_v0(keep, &loaded->v0);
+	if (m->slot != BLKALIGN_SLOT_NONE && m->slot >= keep->geometry->members)
+		return refuse(keep, m, reterr, "this member was given a slot that the array does not have");
+	if (keep->redundant && m->slot != BLKALIGN_SLOT_NONE && m->places[PLACE_DATA].length_bytes < keep->geometry->used_bytes)
+		return refuse(keep, m, reterr, "the data area of this member is too small for the array");
+	return member_check_places(keep->name, m, reterr);
+}
+
+static int load_members(struct keep *keep, const struct keep_array *array, struct blkalign_error *reterr)
+{
+	struct loaded *loaded = malloc(sizeof(*loaded));
+	int r;
+
+	if (!loaded)
+		return -ENOMEM;
+	r = load_member(keep, array, array->freshest, loaded, reterr);
+	for (size_t i = 0; i < array->count && r >= 0; i++)
+		if (i != array->freshest)
+			r = load_member(keep, array, i, loaded, reterr);
+	free(loaded);
+	bitmap_uuid(keep);
+	return r;
+}
+
+/* --- what they are to each other --- */
+
+/* Of two members with one slot the one marked as replacement steps back; a replacement alone is the slot's member. */
+static int settle_slots(struct keep *keep, struct blkalign_error *reterr)
+{
+	for (size_t i = 0; i < keep->count; i++) {
+		struct member *m = keep->members[i];
+		bool only = true;
+
+		for (size_t k = 0; k < keep->count; k++) {
+			const struct member *other = keep->members[k];
+
+			if (k == i)
+				continue;
+			if (other->number == m->number)
+				return refuse(keep, m, reterr, "two members have the same number");
+			if (m->slot == BLKALIGN_SLOT_NONE || other->slot != m->slot)
+				continue;
+			only = false;
+			if (!m->replacement && !other->replacement)
+				return refuse(keep, m, reterr, "two members have the same slot");
+		}
+		if (m->replacement && only)
+			m->replacement = false;
+	}
+	return 0;
+}
+
+/* A replacement does not get what is written from now on: it starts again. */
+static void restart_replacements(struct keep *keep)
+{
+	for (size_t i = 0; i < keep->count; i++) {
+		struct member *m = keep->members[i];
+
+		if (!m->replacement || keep->metadata != KEEP_MD1)
+			continue;
+		md1_put_recovery(m->super, 0);
+		md1_put_features(m->super, 0, MD1_RECOVERY_BITMAP);
+		m->recovery_bytes = 0;
+	}
+}
+
+static bool is_member(const struct keep *keep, uint32_t number)
+{
+	for (size_t i = 0; i < keep->count; i++)
+		if (keep->members[i]->number == number)
+			return true;
+	return false;
+}
+
+/* Who is listed as working but is not here must not come back with what it had. */
+static void settle_absent(struct keep *keep)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; keep->metadata == KEEP_MD1 && i < keep->roles_count; i++)
+		if (MD1_ROLE_IS_SLOT(keep->roles[i]) && !is_member(keep, i)) {
+			keep->roles[i] = MD1_ROLE_FAULTY;
+			any = true;
+		}
+	for (uint32_t i = 0; keep->metadata == KEEP_MD0 && i < MD0_DISKS_MAX; i++) {
+		bool listed = keep->disks[i].state & MD0_DISK_SYNC;
+
+		if (!listed || is_member(keep, i))
+			continue;
+		keep->disks[i] = (struct md0_disk){ .number = i, .raid_disk = i, .state = MD0_DISK_FAULTY | MD0_DISK_REMOVED };
+		if (i >= keep->geometry->members)
+			keep->disks[i] = (struct md0_disk){ 0 };
+		any = true;
+	}
+	if (any)
+		keep->events_needed = keep->events + 2;
+}
+
+static int settle_roles(struct keep *keep, struct blkalign_error *reterr)
+{
+	for (size_t i = 0; i < keep->count; i++) {
+		const struct member *m = keep->members[i];
+		uint16_t role = m->slot == BLKALIGN_SLOT_NONE ? MD1_ROLE_SPARE : (uint16_t)m->slot;
+
+		if (keep->metadata == KEEP_MD0) {
+			if (m->slot != BLKALIGN_SLOT_NONE && keep->disks[m->number].raid_disk != m->slot)
+				return refuse(keep, m, reterr, "the freshest superblock gives this member another slot");
+			continue;
+		}
+		if (m->number >= keep->roles_count || m->number >= load_le32(m->super + 220))
+			return refuse(keep, m, reterr, "the freshest superblock has no entry for this member");
+		if (role != MD1_ROLE_SPARE && keep->roles[m->number] != role)
+			return refuse(keep, m, reterr, "the freshest superblock gives this member another role");
+		keep->roles[m->number] = role;
+	}
+	return 0;
+}
+
+static void settle_events(struct keep *keep)
+{
+	for (size_t i = 0; i < keep->count; i++) {
+		struct member *m = keep->members[i];
+
+		if (m->slot == BLKALIGN_SLOT_NONE)
+			m->events = 0; /* a spare's count says nothing: it is not written each time */
+		else if (keep->events < m->events)
+			keep->events = m->events;
+	}
+}
+
+/* --- what is in doubt --- */
+
+static uint64_t found_checkpoint(const struct keep *keep)
+{
+	uint64_t least = UINT64_MAX;
+
+	for (size_t i = 0; i < keep->count && keep->redundant; i++)
+		if (keep->members[i]->slot != BLKALIGN_SLOT_NONE && keep->members[i]->resync_bytes < least)
+			least = keep->members[i]->resync_bytes;
+	return least;
+}
+
+/* Bits whose chunk ends at the checkpoint or behind it count; while degraded, all: those below may be what the missing member lacks, or not. */
+static uint64_t first_chunk(const struct keep *keep, uint64_t checkpoint)
+{
+	uint64_t chunk_bytes = keep->bits.info.chunk_bytes;
+
+	if (!checkpoint || !whole(keep))
+		return 0;
+	return (checkpoint - 1) / chunk_bytes;
+}
+
+static int find_doubtful(struct keep *keep)
+{
+	uint64_t checkpoint = found_checkpoint(keep);
+	int r;
+
+	keep->was_dirty = checkpoint < keep->unit_bytes;
+	if (!keep->was_dirty)
+		return 0;
+	if (keep->bits.present)
+		r = bits_ranges(&keep->bits, first_chunk(keep, checkpoint), &keep->doubtful);
+	else
+		r = ranges_add(&keep->doubtful, checkpoint, keep->unit_bytes - checkpoint);
+	return r < 0 ? r : ranges_copy(&keep->unsynced, &keep->doubtful);
+}
+
+static int settle(struct keep *keep, const struct keep_array *array, struct blkalign_error *reterr)
+{
+	int r = settle_slots(keep, reterr);
+
+	if (r >= 0)
+		r = settle_roles(keep, reterr);
+	if (r < 0)
+		return r;
+	settle_events(keep);
+	settle_absent(keep);
+	if (enough_members(keep, NULL) < 0)
+		return refuse(keep, keep->members[array->freshest], reterr, "too many members are missing");
+	r = bits_load(keep, array->freshest, reterr);
+	if (r >= 0)
+		r = find_doubtful(keep);
+	restart_replacements(keep);
+	return r;
+}
+
+int keep_open(const struct keep_array *array, struct keep **ret_keep, struct blkalign_error *reterr)
+{
+	struct keep *keep;
+	int r;
+
+	if (raid_overlaps_itself(array->geometry))
+		return blkalign_error_set(reterr, -ENOTSUP, array->name, BLKALIGN_UNKNOWN,
+					  "%s cannot be written safely: its raid10 layout puts copies of different data in one place",
+					  array->name);
+	keep = keep_new(array);
+	if (!keep)
+		return -ENOMEM;
+	r = load_members(keep, array, reterr);
+	if (r >= 0)
+		r = settle(keep, array, reterr);
+	if (r < 0) {
+		keep_free(keep);
+		return r;
+	}
+	*ret_keep = keep;
+	return 0;
+}
+
+/* --- the end --- */
+
+void keep_abandon(struct keep *keep)
+{
+	if (keep)
+		keep_free(keep);
+}
+
+int keep_close(struct keep *keep, struct blkalign_error *reterr)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&keep->lock);
+	io_take(keep);
+	if (keep->broken)
+		r = broken(keep, reterr);
+	else if (keep->in_flight)
+		r = blkalign_error_set(reterr, -EBUSY, keep->name, BLKALIGN_UNKNOWN,
+				       "closed while something is being written; it stays dirty");
+	else if (keep->active || keep->resynced)
+		r = records_settle(keep, reterr);
+	io_give(keep);
+	pthread_mutex_unlock(&keep->lock);
+	keep_free(keep);
+	return r;
+}

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/**
+ * Inside of lib/keep/.
+ *
+ * One mutex guards everything in struct keep. It is released in two places only: while waiting, and in io_run() while requests are under way. Whoever runs requests owns
+ * `io_busy`, so that records are written by one thread at a time, while others go on counting, or set bits that the next writer takes along. All functions here are called with
+ * the mutex held; those that write, with the I/O owned.
+ */
+#ifndef KEEP_KEEP_PRIV_H
+#define KEEP_KEEP_PRIV_H
+
+#include <pthread.h>
+
+#include <blkalign/graph.h>
+
+#include "format/md0/md0.h"
+#include "format/md1/md1.h"
+#include "format/mdbitmap/mdbitmap.h"
+#include "keep/keep.h"
+
+#define PAGE_BYTES 4096U /* bitmaps and superblocks are written in pages, as the kernel does */
+
+/* --- ranges: ascending, apart --- */
+
+struct ranges {
+	struct map_range *data;
+	size_t count;
+	size_t room;
+};
+void ranges_done(struct ranges *ranges);
+int ranges_add(struct ranges *ranges, uint64_t offset_bytes, uint64_t length_bytes);
+/** Take [offset, end) out. -ENOMEM leaves more in than necessary, never less. */
+int ranges_subtract(struct ranges *ranges, uint64_t offset_bytes, uint64_t end_bytes);
+int ranges_copy(struct ranges *ret, const struct ranges *from);
+
+/* --- members --- */
+
+/** What lies where on a member. */
+enum place_kind { PLACE_SUPER, PLACE_BITMAP, PLACE_LOG, PLACE_BAD_BLOCKS, PLACE_DATA };
+#define PLACES 5U
+struct place {
+	uint64_t offset_bytes;
+	uint64_t length_bytes; /* 0: there is none */
+};
+
+struct member {
+	struct dev *dev;
+	uint32_t slot;	  /* BLKALIGN_SLOT_NONE: a spare */
+	uint32_t number;  /* entry of the roles (0.90: of the table of disks) that is its own */
+	bool replacement; /* of the slot's member; starts again, as nobody writes the data to it */
+	bool failed;	  /* nothing is written to it any more */
+	bool write_mostly;
+	uint64_t events;	 /* the highest that may be on it */
+	uint64_t resync_bytes;	 /* as found */
+	uint64_t recovery_bytes; /* UINT64_MAX: in sync */
+	struct place places[PLACES];
+	uint8_t *super;	   /* PAGE_BYTES, page aligned: the superblock as it is to be written */
+	uint32_t features; /* as found; 0.90: MD1_BITMAP or none */
+};
+
+/** Read and check the superblock of `in`. *ret_v0 or *ret_v1 is what it says. -ENOTSUP and the like with the reason. */
+struct loaded {
+	struct md0_superblock v0;
+	struct md1_superblock v1;
+};
+int member_load(const struct keep_array *array, const struct keep_member *in, struct member *ret, struct loaded *ret_loaded,
+		struct blkalign_error *reterr);
+void member_free(struct member *member);
+/** Every place lies inside the device, in whole blocks, and touches no other. Sets the length of the superblock's place. */
+int member_check_places(const char *array, struct member *member, struct blkalign_error *reterr);
+/** Records are written in multiples of it. */
+uint64_t member_block_bytes(const struct member *member);
+/** Its data counts: a slot, in sync, not failed. */
+bool member_is_in_sync(const struct member *member);
+
+/* --- bitmap --- */
+
+struct bits {
+	bool present;
+	bool everywhere;      /* members' bitmaps may differ from ours: all pages go to all members with the next update */
+	struct mdbitmap info; /* as found on the freshest member */
+	uint8_t *area;	      /* superblock and bits in whole pages, as they should be on the disks */
+	uint64_t pages;
+	uint64_t stored_bytes;
+	uint64_t events_cleared;
+	bool *dirty;	  /* by page: to be written */
+	uint64_t *set_at; /* by page: `sequence` when a bit was last set in it */
+	uint64_t sequence;
+	uint64_t durable;     /* bits set up to this number are on the disks */
+	uint32_t **in_flight; /* by page, NULL until used: batches that write to each of its chunks */
+	uint8_t *unflushed;   /* by chunk: a batch ended since the members were last flushed for cleaning */
+	uint8_t *sticky;      /* by chunk: a member lacks data */
+	unsigned flushes;
+};
+
+/* --- the whole --- */
+
+struct keep {
+	struct map_md_guard guard;
+	struct map_md_guard_ops ops;
+	pthread_mutex_t lock;
+	pthread_cond_t changed; /* io_busy, durable, active, broken */
+	bool io_busy;
+
+	char *name;
+	const struct raid_geometry *geometry;
+	uint64_t unit_bytes; /* what the guard's unit goes up to: component, raid10: array */
+	bool redundant;	     /* linear and raid0 keep no state */
+	enum keep_metadata metadata;
+	bool big_endian; /* 0.90 */
+	uint8_t array_uuid[16];
+	uint8_t bitmap_uuid[16]; /* as a bitmap stores it: the words of 0.90 in their own byte order */
+	struct member **members;
+	size_t count;
+	bool *present; /* by slot, scratch of enough_members() */
+
+	uint64_t events;	/* of the last update that was begun */
+	uint64_t events_needed; /* updates go on until here, so that members left behind are seen to be */
+	unsigned lost;		/* members that failed */
+	uint16_t roles[MD1_ROLES_MAX];
+	uint32_t roles_count;
+	struct md0_disk disks[MD0_DISKS_MAX];
+
+	bool was_dirty;
+	bool active;		/* the superblocks say, durably, that writes may be in flight */
+	bool say_active;	/* what they say from the next update on */
+	bool resynced;		/* further than the superblocks say */
+	bool broken;		/* too few members, or records that could not be written: nothing more is */
+	uint64_t in_flight;	/* batches */
+	struct ranges doubtful; /* as found */
+	struct ranges unsynced; /* of these, what was not resynced since */
+	struct bits bits;
+};
+
+/* --- I/O --- */
+
+void io_take(struct keep *keep);
+void io_give(struct keep *keep);
+/** Carry out requests with the mutex released. */
+int io_run(struct keep *keep, struct dev_request *requests, size_t count, struct blkalign_error *reterr);
+
+/** Writes to members' places, that go out together. */
+struct output {
+	struct dev_request *requests;
+	struct member **owners;
+	size_t count;
+	size_t room;
+};
+void output_done(struct output *output);
+#define _cleanup_output_ _cleanup_(output_done)
+/** `data` is borrowed until output_write(). -ERANGE for what would go beyond the place. */
+int output_add(struct output *output, struct member *member, enum place_kind kind, uint64_t from_bytes, const void *data,
+	       size_t length_bytes);
+/**
+ * Write everything, then flush the members written to. Those that fail are lost (member_lost()); -EIO with the reason, when too few are left. The output is
+ * empty afterwards.
+ */
+int output_write(struct keep *keep, struct output *output, struct blkalign_error *reterr);
+/** Flush all members with data; as output_write(). */
+int members_flush(struct keep *keep, struct blkalign_error *reterr);
+
+/* --- records --- */
+
+/** It failed: listed as faulty from now on. */
+void member_lost(struct keep *keep, struct member *member);
+/** The member that has `slot`, or NULL. */
+struct member *member_at(const struct keep *keep, uint32_t slot);
+/** All slots have a member in sync. */
+bool whole(const struct keep *keep);
+/** Every byte of the array can be had; otherwise `broken` and -EIO. */
+int enough_members(struct keep *keep, struct blkalign_error *reterr);
+int broken(const struct keep *keep, struct blkalign_error *reterr);
+/** Bring the state to the disks: bitmaps, then superblocks, with higher events. A failure is final: `broken`. */
+int records_update(struct keep *keep, struct blkalign_error *reterr);
+/** No batch is in flight: flush the data, clear bits, and say how much redundancy fits instead of "active". Who begins to write meanwhile waits. */
+int records_settle(struct keep *keep, struct blkalign_error *reterr);
+/** What is true of the array when no write is in flight: UINT64_MAX, or from where on a resync must go. */
+uint64_t records_checkpoint(const struct keep *keep);
+
+/* --- bitmap --- */
+
+int bits_load(struct keep *keep, size_t freshest, struct blkalign_error *reterr);
+void bits_done(struct bits *bits);
+/** The set bits from chunk `first` on. */
+int bits_ranges(const struct bits *bits, uint64_t first, struct ranges *ret);
+/** A batch begins: count it, set the bits. *ret_sequence has to become durable before data is written. -ENOMEM: nothing is counted. */
+int bits_begin(struct bits *bits, const struct map_range *ranges, size_t count, uint64_t *ret_sequence);
+void bits_end(struct bits *bits, const struct map_range *ranges, size_t count, bool complete);
+/** Pages that changed, to all members. */
+int bits_write(struct keep *keep, struct blkalign_error *reterr);
+/** Wait, or write, until the sequence is durable. The I/O is not owned. */
+int bits_commit(struct keep *keep, uint64_t sequence, struct blkalign_error *reterr);
+/** Flush the members, and clear the bits that nobody needs any more. Nothing while a member is missing. The pages are written later, or by bits_write(). */
+int bits_clean(struct keep *keep, struct blkalign_error *reterr);
+/** Every member has the data of all chunks again. */
+void bits_unstick(struct bits *bits);
+
+/* --- guard.c --- */
+extern const struct map_md_guard_ops keep_guard_ops;
+
+#endif

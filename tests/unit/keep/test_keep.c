@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Arrays that a kernel left, opened, written to and closed: what is on the members then is judged by mdadm, and by the order in which it got there. */
+#include "keep/bench.h"
+
+static uint64_t events_of(unsigned image)
+{
+	struct bench_facts f;
+
+	bench_facts(image, &f);
+	return f.events;
+}
+
+static uint64_t resync_of(unsigned image)
+{
+	static struct md1_superblock v1;
+	struct md0_superblock v0;
+
+	if (bench_v1(image, &v1))
+		return v1.resync_bytes;
+	bench_v0(image, &v0);
+	return v0.resync_bytes;
+}
+
+/* --- nothing happens without writes --- */
+
+static void test_open_and_close(void **state)
+{
+	static const char *const cases[] = { "raid1-12-2", "raid1-crash-bitmap", "raid5-090-crash", "raid5-midresync", "raid1-stale" };
+
+	(void)state;
+	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+		bench_load(cases[c], 'm', 0);
+		assert_int_equal(bench_open(), 0);
+		assert_int_equal(keep_close(bench.keep, &err), 0);
+		assert_int_equal(bench_open(), 0);
+		keep_abandon(bench.keep);
+		assert_int_equal(trace.count, 0);
+		for (unsigned i = 0; i < bench.images.count; i++)
+			bench_unchanged(i);
+		bench_done();
+	}
+}
+
+/* --- clean, active, clean --- */
+
+static void test_active_and_clean(void **state)
+{
+	static const char *const cases[] = {
+		"raid1-12-2", "raid1-10-2-bitmap", "raid5-11-5", "raid6-12-4", "raid10-12-4-n2", "raid5-090-3"
+	};
+
+	(void)state;
+	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+		char line[64];
+		uint64_t events;
+
+		bench_load(cases[c], 'm', 0);
+		assert_int_equal(bench_open(), 0);
+		assert_false(keep_was_dirty(bench.keep));
+		events = events_of(0);
+		assert_int_equal(bench_begin(0, 4096), 0);
+		for (unsigned i = 0; i < bench.images.count; i++) {
+			snprintf(line, sizeof(line), "Events : %u\n", (unsigned)events + 1);
+			bench_mdadm_says("-E", i, line);
+			bench_mdadm_says("-E", i, "State : active\n");
+			bench_mdadm_says("-E", i, " - correct");
+		}
+		bench_end(0, 4096, true);
+		assert_int_equal(keep_close(bench.keep, &err), 0);
+		for (unsigned i = 0; i < bench.images.count; i++) {
+			snprintf(line, sizeof(line), "Events : %u\n", (unsigned)events + 2);
+			bench_mdadm_says("-E", i, line);
+			bench_mdadm_says("-E", i, "State : clean\n");
+			bench_mdadm_says("-E", i, " - correct");
+		}
+		bench_done();
+	}
+}
+
+/* As if the power had gone: the next one finds it dirty, all of it. */
+static void test_abandoned(void **state)
+{
+	const struct map_range *ranges;
+	size_t count;
+
+	(void)state;
+	bench_load("raid5-11-5", 'm', 0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(64 * KIB, 4096), 0);
+	keep_abandon(bench.keep);
+	bench_reopen(0);
+	assert_true(keep_was_dirty(bench.keep));
+	ranges = keep_doubtful(bench.keep, &count);
+	assert_int_equal(count, 1);
+	assert_int_equal(ranges[0].offset_bytes, 0);
+	assert_int_equal(ranges[0].length_bytes, bench.geometry.used_bytes);
+	/* Nobody resyncs it: it stays dirty, however cleanly it is closed. */
+	assert_int_equal(bench_begin(0, 512), 0);
+	bench_end(0, 512, true);
+	assert_int_equal(keep_close(bench.keep, &err), 0);
+	for (unsigned i = 0; i < bench.images.count; i++)
+		bench_mdadm_says("-E", i, "State : active\n");
+	bench_done();
+}
+
+/* One member alone says "dirty": the kernel might start it clean, here it is dirty. */
+static void test_any_member_says_dirty(void **state)
+{
+	uint8_t *super;
+
+	(void)state;
+	bench_load("raid1-12-2", 'm', 0);
+	super = bench.images.data[1] + 4096;
+	md1_put_state(super, events_of(1), 0, 1);
+	md1_seal(super);
+	bench.freshest = bench.array.freshest = 0;
+	assert_int_equal(bench_open(), 0);
+	assert_true(keep_was_dirty(bench.keep));
+	keep_abandon(bench.keep);
+	bench_done();
+}
+
+/* --- order --- */
+
+static bool is_super(const struct bench_event *e) { return e->op == DEV_WRITE && e->offset_bytes == 4096; }
+
+/* Bits and bitmap superblocks of both members are flushed before the first superblock is written, and these before begin() returns. */
+static void test_order(void **state)
+{
+	unsigned writes = 0, flushes = 0, supers = 0;
+
+	(void)state;
+	bench_load("raid1-crash-bitmap", 'm', 0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(1 * MIB, 4096), 0);
+	for (unsigned i = 0; i < trace.count; i++) {
+		const struct bench_event *e = &trace.events[i];
+
+		if (is_super(e)) {
+			assert_int_equal(writes, 2);
+			assert_true(flushes >= 2);
+			supers++;
+		} else if (e->op == DEV_WRITE) {
+			assert_int_equal(e->offset_bytes, 8192);
+			assert_int_equal(supers, 0);
+			writes++;
+		} else {
+			flushes++;
+		}
+	}
+	assert_int_equal(supers, 2);
+	assert_int_equal(flushes, 4);
+	assert_int_equal(trace.events[trace.count - 1].op, DEV_FLUSH);
+	/* Another write there costs nothing, one elsewhere a page on each member. */
+	trace.count = 0;
+	assert_int_equal(bench_begin(1 * MIB + 4096, 4096), 0);
+	assert_int_equal(trace.count, 0);
+	assert_int_equal(bench_begin(3 * MIB, 4096), 0);
+	assert_int_equal(trace.count, 4);
+	assert_int_equal(trace.events[3].op, DEV_FLUSH);
+	keep_abandon(bench.keep);
+	bench_done();
+}
+
+/* --- members that are missing, lag, fail --- */
+
+/* First use without a member: it is listed as faulty, and falls two behind. */
+static void test_missing_member(void **state)
+{
+	uint64_t events;
+
+	(void)state;
+	bench_load("raid5-11-5", 'm', 1 << 2);
+	events = events_of(0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 4096), 0);
+	assert_true(events_of(0) >= events + 2);
+	bench_mdadm_says("-E", 0, "Array State : AA.AA");
+	bench_unchanged(2);
+	bench_end(0, 4096, true);
+	assert_int_equal(keep_close(bench.keep, &err), 0);
+	bench_mdadm_says("-E", 0, "State : clean\n");
+	bench_done();
+	bench_load("raid5-090-3", 'm', 1 << 1);
+	events = events_of(0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 4096), 0);
+	assert_true(events_of(0) >= events + 2);
+	bench_mdadm_says("-E", 0, "1     1       0        0        1      faulty removed");
+	bench_mdadm_says("-E", 0, "Working Devices : 2\n");
+	bench_mdadm_says("-E", 0, "Failed Devices : 1\n");
+	bench_mdadm_says("-E", 2, "this     2       7        2        2      active sync");
+	keep_abandon(bench.keep);
+	bench_done();
+}
+
+static void test_fail(void **state)
+{
+	uint64_t events;
+
+	(void)state;
+	bench_load("raid6-12-4", 'm', 0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 4096), 0);
+	events = events_of(1);
+	assert_int_equal(bench_fail(1), 0);
+	assert_int_equal(events_of(1), events);
+	assert_true(events_of(0) >= events + 2);
+	for (unsigned i = 0; i < 4; i++)
+		if (i != 1)
+			bench_mdadm_says("-E", i, "Array State : A.AA");
+	/* Again is no news; a second one leaves just enough, a third does not. */
+	trace.count = 0;
+	assert_int_equal(bench_fail(1), 0);
+	assert_int_equal(trace.count, 0);
+	assert_int_equal(bench_fail(3), 0);
+	bench_mdadm_says("-E", 2, "Array State : A.A.");
+	trace.count = 0;
+	assert_int_equal(bench_fail(0), -EIO);
+	assert_int_equal(bench_begin(0, 4096), -EIO);
+	bench_end(0, 4096, false);
+	assert_int_equal(keep_close(bench.keep, &err), -EIO);
+	assert_int_equal(trace.count, 0);
+	bench_done();
+}
+
+/* A member one behind goes first: a power cut between the two would leave it two behind otherwise. */
+static void test_lagging_first(void **state)
+{
+	uint8_t *super;
+	unsigned first = UINT32_MAX;
+
+	(void)state;
+	bench_load("raid1-12-2", 'm', 0);
+	super = bench.images.data[0] + 4096;
+	md1_put_state(super, events_of(0) - 1, UINT64_MAX, 1);
+	md1_seal(super);
+	bench.freshest = bench.array.freshest = 1;
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 4096), 0);
+	for (unsigned i = 0; i < trace.count && first == UINT32_MAX; i++)
+		if (is_super(&trace.events[i]))
+			first = trace.events[i].image;
+	assert_int_equal(first, 0);
+	assert_int_equal(trace.count, 4);
+	assert_int_equal(trace.events[1].op, DEV_FLUSH);
+	assert_int_equal(events_of(0), events_of(1));
+	keep_abandon(bench.keep);
+	bench_done();
+}
+
+/* Every n-th write or flush of a member fails, once or from then on: with the rest the array goes on, and says so; never a clean one that lacks something. */
+static void use_array(unsigned *ret_failures)
+{
+	unsigned failures = 0;
+
+	if (bench_begin(0, 4096) < 0) {
+		failures++;
+	} else {
+		bench_end(0, 4096, true);
+	}
+	if (bench_begin(2 * MIB, 64 * KIB) < 0)
+		failures++;
+	else
+		bench_end(2 * MIB, 64 * KIB, true);
+	for (unsigned i = 0; i < 20; i++)
+		bench_flushed();
+	if (keep_close(bench.keep, &err) < 0)
+		failures++;
+	*ret_failures = failures;
+}
+
+static void fail_each(const char *name, bool ever)
+{
+	bench_load(name, 'm', 0);
+	for (unsigned n = 1;; n++) {
+		unsigned failures;
+
+		bench_rewind(0);
+		assert_int_equal(bench_open(), 0);
+		trace.fail_at = n;
+		trace.fail_ever = ever;
+		use_array(&failures);
+		if (!trace.has_failed)
+			break;
+		assert_int_equal(failures, 0);
+		for (unsigned i = 0; i < bench.images.count; i++) {
+			if (i == trace.failed_image)
+				continue;
+			assert_true(events_of(i) >= events_of(trace.failed_image) + 2);
+			assert_int_equal(resync_of(i), UINT64_MAX);
+		}
+		bench_reopen(1U << trace.failed_image);
+		keep_abandon(bench.keep);
+	}
+	bench_done();
+}
+
+static void test_fail_each(void **state)
+{
+	(void)state;
+	fail_each("raid1-12-3-bitmap", false);
+	fail_each("raid1-12-3-bitmap", true);
+	fail_each("raid5-090-3", false);
+	fail_each("raid5-12-4-bitmap", true);
+}
+
+/* The array cannot lose any more: every failure is told, and nothing more is written. */
+static void test_fail_each_degraded(void **state)
+{
+	(void)state;
+	bench_load("raid5-12-4-bitmap", 'm', 1);
+	for (unsigned n = 1;; n++) {
+		unsigned failures;
+
+		bench_rewind(1);
+		assert_int_equal(bench_open(), 0);
+		trace.fail_at = n;
+		use_array(&failures);
+		if (!trace.has_failed)
+			break;
+		assert_true(failures > 0);
+	}
+	bench_done();
+}
+
+/* --- what cannot be written --- */
+
+static void refused(const char *name, const char *why)
+{
+	bench_load(name, 'm', 0);
+	assert_int_equal(bench_open(), -ENOTSUP);
+	assert_non_null(strstr(err.message, why));
+	assert_int_equal(trace.count, 0);
+	bench_done();
+}
+
+static void test_refused(void **state)
+{
+	(void)state;
+	refused("raid5-journal", "journal");
+	refused("raid5-reshape", "reshape");
+	refused("raid10-12-5-n2o2", "copies of different data");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_active_and_clean),
+		cmocka_unit_test(test_abandoned),      cmocka_unit_test(test_any_member_says_dirty),
+		cmocka_unit_test(test_order),	       cmocka_unit_test(test_missing_member),
+		cmocka_unit_test(test_fail),	       cmocka_unit_test(test_lagging_first),
+		cmocka_unit_test(test_fail_each),      cmocka_unit_test(test_fail_each_degraded),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
