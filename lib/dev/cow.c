@@ -12,10 +12,11 @@
 
 #include "dev/dev_priv.h"
 
-#define GRANULE_BYTES  (4 * KIB)
-#define PAGE_BITS      (UINT64_C(1) << 18) /* a page of bitmap describes 1 GiB */
-#define PAGE_WORDS     (PAGE_BITS / 64)
-#define OVERLAY_FOLDER "/var/tmp"
+#define GRANULE_BYTES	 (4 * KIB)
+#define PAGE_BITS	 (UINT64_C(1) << 18) /* a page of bitmap describes 1 GiB */
+#define PAGE_WORDS	 (PAGE_BITS / 64)
+#define EXTENT_MAX_BYTES GIB /* looked at in one go */
+#define OVERLAY_FOLDER	 "/var/tmp"
 
 typedef _Atomic(uint64_t) bit_word;
 
@@ -183,6 +184,21 @@ static void cow_run(struct dev *dev, struct dev_request *requests, size_t count)
 	vec_done(&parts.owners);
 }
 
+/* What is written is data; the rest is as below. */
+static int cow_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero)
+{
+	const struct cow *cow = (const struct cow *)dev;
+	uint64_t most = *length_bytes < EXTENT_MAX_BYTES ? *length_bytes : EXTENT_MAX_BYTES;
+	uint64_t next = round_down_u64(offset_bytes, GRANULE_BYTES) + GRANULE_BYTES;
+	bool upper = in_overlay(cow, offset_bytes / GRANULE_BYTES);
+
+	while (next < offset_bytes + most && in_overlay(cow, next / GRANULE_BYTES) == upper)
+		next += GRANULE_BYTES;
+	*length_bytes = next - offset_bytes < most ? next - offset_bytes : most;
+	*ret_zero = false;
+	return upper ? 0 : dev_extent(cow->below, offset_bytes, length_bytes, ret_zero);
+}
+
 static void cow_close(struct dev *dev)
 {
 	struct cow *cow = (struct cow *)dev;
@@ -194,7 +210,7 @@ static void cow_close(struct dev *dev)
 	pthread_rwlock_destroy(&cow->fill);
 }
 
-static const struct dev_ops cow_ops = { .kind = "cow", .run = cow_run, .close = cow_close };
+static const struct dev_ops cow_ops = { .kind = "cow", .run = cow_run, .extent = cow_extent, .close = cow_close };
 
 static int open_overlay(struct cow *cow, struct blkalign_error *reterr)
 {

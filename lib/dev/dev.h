@@ -44,6 +44,8 @@ struct dev_ops {
 	void (*run)(struct dev *dev, struct dev_request *requests, size_t count);
 	/** The one device that this is a range of, and where it begins there. The hook or its result is NULL when it is none. */
 	const struct dev *(*part_of)(const struct dev *dev, uint64_t *ret_offset_bytes);
+	/** As dev_extent(), whose arguments it may trust. NULL: nothing is known without reading. */
+	int (*extent)(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero);
 	/** Release everything but the struct itself. NULL: nothing to release. */
 	void (*close)(struct dev *dev);
 };
@@ -75,6 +77,12 @@ int dev_read(struct dev *dev, uint64_t offset_bytes, void *buffer, size_t length
 void dev_close(struct dev *dev);
 static inline void dev_closep(struct dev **dev) { dev_close(*dev); }
 #define _cleanup_dev_ _cleanup_(dev_closep)
+
+/**
+ * What is known of contents without reading them. From `offset_bytes` on, *length_bytes bytes (at most as many as it held before, at least one) are alike:
+ * *ret_zero: they read as zeros; otherwise there is data, or nobody can say. -ERANGE outside of the device.
+ */
+int dev_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero);
 
 /** One write; one flush. */
 int dev_write(struct dev *dev, uint64_t offset_bytes, const void *buffer, size_t length_bytes, struct blkalign_error *reterr);

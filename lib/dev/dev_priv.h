@@ -19,4 +19,7 @@ void holder_say(const struct stat *what, unsigned own, struct strbuf *ret);
 /** Whether a process has it open, besides this one's own attempt. Only root sees all. */
 bool holder_is_open_elsewhere(const struct stat *what);
 
+/** The extent hook of files: holes, by SEEK_DATA and SEEK_HOLE. */
+int file_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero);
+
 #endif

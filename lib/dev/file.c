@@ -18,7 +18,7 @@ static void file_run(struct dev *dev, struct dev_request *requests, size_t count
 
 static void file_close(struct dev *dev) { close(dev->leaf_fd); }
 
-static const struct dev_ops file_ops = { .kind = "file", .run = file_run, .close = file_close };
+static const struct dev_ops file_ops = { .kind = "file", .run = file_run, .extent = file_extent, .close = file_close };
 
 int file_new(const char *name, int fd, uint64_t size_bytes, bool writable, struct dev **ret_dev)
 {

@@ -31,7 +31,14 @@ static const struct dev *slice_part_of(const struct dev *dev, uint64_t *ret_offs
 	return s->below;
 }
 
-static const struct dev_ops slice_ops = { .kind = "slice", .run = slice_run, .part_of = slice_part_of };
+static int slice_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero)
+{
+	const struct slice *s = (const struct slice *)dev;
+
+	return dev_extent(s->below, s->offset_bytes + offset_bytes, length_bytes, ret_zero);
+}
+
+static const struct dev_ops slice_ops = { .kind = "slice", .run = slice_run, .part_of = slice_part_of, .extent = slice_extent };
 
 int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, uint64_t size_bytes, struct dev **ret_dev)
 {
@@ -45,6 +52,8 @@ int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, u
 	s->below = below;
 	s->offset_bytes = offset_bytes;
 	s->dev.writable = below->writable;
+	if (offset_bytes % below->block_bytes == 0)
+		s->dev.block_bytes = below->block_bytes;
 	*ret_dev = &s->dev;
 	return 0;
 }

@@ -132,8 +132,8 @@ struct map_segment {
 };
 
 /**
- * The segments one after the other. They are copied. -EINVAL for a segment of several areas whose length is not a whole number of rows of chunks, or when sizes
- * do not fit 64 bits.
+ * The segments one after the other. They are copied. Writable when every segment has areas, and all of them are there and writable. -EINVAL for
+ * a segment of several areas whose length is not a whole number of rows of chunks, or when sizes do not fit 64 bits.
  */
 int map_open_segments(const char *name, const struct map_segment *segments, size_t count, struct dev **ret_dev);
 

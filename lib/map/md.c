@@ -51,7 +51,7 @@ static void md_close(struct dev *dev)
 	raid_geometry_done(&md->geometry);
 }
 
-static const struct dev_ops md_ops = { .kind = "md", .run = md_run, .close = md_close };
+static const struct dev_ops md_ops = { .kind = "md", .run = md_run, .extent = md_extent, .close = md_close };
 
 bool md_is_md(const struct dev *dev) { return dev->ops == &md_ops; }
 

@@ -58,38 +58,56 @@ static const struct map_area *find_area(const struct segment *seg, uint64_t at, 
 	return area;
 }
 
-static int add_piece(struct batch *batch, const struct map_area *area, uint64_t offset_bytes, size_t length, void *buffer, size_t parent)
+static int add_piece(struct batch *batch, const struct dev_request *q, size_t parent)
 {
-	struct dev_request q = { .dev = area->dev, .op = DEV_READ, .offset_bytes = offset_bytes, .length_bytes = length, .buffer = buffer };
-
 	if (vec_push(&batch->parents, parent) < 0)
 		return -ENOMEM;
-	return vec_push(&batch->requests, q);
+	return vec_push(&batch->requests, *q);
+}
+
+/* Once to each device below. */
+static int split_flush(const struct segments *s, size_t parent, struct batch *batch)
+{
+	size_t first = batch->requests.count;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < s->area_count; i++) {
+		struct dev_request flush = { .dev = s->areas[i].dev, .op = DEV_FLUSH };
+		bool there = !flush.dev;
+
+		for (size_t k = first; k < batch->requests.count; k++)
+			there |= batch->requests.data[k].dev == flush.dev;
+		if (!there)
+			r = add_piece(batch, &flush, parent);
+	}
+	return r;
 }
 
 static int split(const struct segments *s, struct dev_request *q, size_t parent, struct batch *batch)
 {
 	uint64_t at = q->offset_bytes, end = at + q->length_bytes;
-	uint8_t *buffer = q->buffer;
 
 	while (at < end) {
 		const struct segment *seg = find_segment(s, at);
+		struct dev_request piece = { .op = q->op, .buffer = (uint8_t *)q->buffer + (at - q->offset_bytes) };
 		const struct map_area *area;
-		uint64_t offset = 0, run = seg->end_bytes - at;
+		uint64_t run = seg->end_bytes - at;
 
-		area = seg->area_count ? find_area(seg, at - seg->start_bytes, &offset, &run) : NULL;
+		area = seg->area_count ? find_area(seg, at - seg->start_bytes, &piece.offset_bytes, &run) : NULL;
 		if (run > end - at)
 			run = end - at;
+		piece.length_bytes = (size_t)run;
 		if (!area) {
-			memset(buffer, 0, run);
+			memset(piece.buffer, 0, run);
 		} else if (!area->dev) {
 			q->reason = area->missing_because;
 			return -EIO;
-		} else if (add_piece(batch, area, offset, run, buffer, parent) < 0) {
-			return -ENOMEM;
+		} else {
+			piece.dev = area->dev;
+			if (add_piece(batch, &piece, parent) < 0)
+				return -ENOMEM;
 		}
 		at += run;
-		buffer += run;
 	}
 	return 0;
 }
@@ -112,7 +130,7 @@ static void segments_run(struct dev *dev, struct dev_request *requests, size_t c
 	struct batch batch = { 0 };
 
 	for (size_t i = 0; i < count; i++)
-		requests[i].result = split(s, &requests[i], i, &batch);
+		requests[i].result = requests[i].op == DEV_FLUSH ? split_flush(s, i, &batch) : split(s, &requests[i], i, &batch);
 	dev_run(batch.requests.data, batch.requests.count, NULL);
 	for (size_t i = 0; i < batch.requests.count; i++)
 		hand_back(&batch.requests.data[i], &requests[batch.parents.data[i]]);
@@ -140,10 +158,24 @@ static const struct dev *segments_part_of(const struct dev *dev, uint64_t *ret_o
 	return s->areas[0].dev;
 }
 
+static int segments_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero)
+{
+	const struct segments *s = (const struct segments *)dev;
+	const struct segment *seg = find_segment(s, offset_bytes);
+	uint64_t run = seg->end_bytes - offset_bytes, offset;
+	const struct map_area *area = seg->area_count ? find_area(seg, offset_bytes - seg->start_bytes, &offset, &run) : NULL;
+
+	if (*length_bytes > run)
+		*length_bytes = run;
+	*ret_zero = !area;
+	return area && area->dev ? dev_extent(area->dev, offset, length_bytes, ret_zero) : 0;
+}
+
 static const struct dev_ops segments_ops = {
 	.kind = "segments",
 	.run = segments_run,
 	.part_of = segments_part_of,
+	.extent = segments_extent,
 	.close = segments_close,
 };
 
@@ -184,6 +216,28 @@ static int add_segment(struct segments *s, const struct map_segment *from)
 	return add_areas(s, from, to);
 }
 
+/* Where one area is missing, or reads as zeros only, writing would lose something. */
+static bool is_writable(const struct segments *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		if (!s->segments[i].area_count)
+			return false;
+	for (size_t i = 0; i < s->area_count; i++)
+		if (!s->areas[i].dev || !s->areas[i].dev->writable)
+			return false;
+	return s->count > 0;
+}
+
+static uint32_t largest_block(const struct segments *s)
+{
+	uint32_t block_bytes = 1;
+
+	for (size_t i = 0; i < s->area_count; i++)
+		if (s->areas[i].dev && s->areas[i].dev->block_bytes > block_bytes)
+			block_bytes = s->areas[i].dev->block_bytes;
+	return block_bytes;
+}
+
 int map_open_segments(const char *name, const struct map_segment *segments, size_t count, struct dev **ret_dev)
 {
 	_cleanup_dev_ struct dev *dev = dev_new(sizeof(struct segments), &segments_ops, name, 0, 1);
@@ -203,6 +257,8 @@ int map_open_segments(const char *name, const struct map_segment *segments, size
 		r = add_segment(s, &segments[i]);
 	if (r < 0)
 		return r;
+	dev->writable = is_writable(s);
+	dev->block_bytes = largest_block(s);
 	*ret_dev = dev;
 	dev = NULL;
 	return 0;

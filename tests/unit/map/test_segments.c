@@ -142,13 +142,113 @@ static void test_refused(void **state)
 	assert_int_equal(map_open_segments("wraps", wraps, 2, &dev), -EINVAL);
 }
 
+/* Written bytes lie where the table says, and nowhere else. */
+static void test_write(void **state)
+{
+	static uint8_t copies[3][DISK], before[3][DISK], data[2200];
+	struct dev *below[3];
+	_cleanup_dev_ struct dev *dev = NULL;
+	const struct map_area stripes[] = { { NULL, 10, NULL }, { NULL, 20000, NULL }, { NULL, 3000, NULL } };
+	struct map_area areas[4] = { { NULL, 77, NULL }, stripes[0], stripes[1], stripes[2] };
+	struct map_segment segments[3] = {
+		{ .length_bytes = 1000, .areas = &areas[0], .area_count = 1 },
+		{ .length_bytes = 1200, .chunk_bytes = 100, .areas = &areas[1], .area_count = 3 },
+		{ .length_bytes = 500 },
+	};
+
+	(void)state;
+	memcpy(copies, disks, sizeof(copies));
+	for (unsigned d = 0; d < 3; d++)
+		assert_int_equal(dev_open_memory("disk", copies[d], DISK, true, &below[d]), 0);
+	areas[0].dev = areas[2].dev = below[1];
+	areas[1].dev = below[0];
+	areas[3].dev = below[2];
+	assert_int_equal(map_open_segments("lv", segments, 2, &dev), 0);
+	assert_true(dev->writable);
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (uint8_t)(i * 11 + i / 100);
+	for (uint64_t at = 0; at < 2200; at += 131)
+		for (size_t length = 1; length <= 2200 - at; length += 1 + length * 2) {
+			memcpy(before, disks, sizeof(before));
+			memcpy(copies, disks, sizeof(copies));
+			for (uint64_t i = at; i < at + length; i++) {
+				static const uint64_t starts[] = { 10, 20000, 3000 };
+				uint64_t chunk = (i - 1000) / 100;
+
+				if (i < 1000)
+					before[1][77 + i] = data[i];
+				else
+					before[chunk % 3][starts[chunk % 3] + chunk / 3 * 100 + (i - 1000) % 100] = data[i];
+			}
+			assert_int_equal(dev_write(dev, at, data + at, length, NULL), 0);
+			assert_memory_equal(copies, before, sizeof(before));
+		}
+	assert_int_equal(dev_flush(dev, NULL), 0);
+	dev_close(dev);
+	/* A part that reads as zeros, a missing one, a read-only one. */
+	assert_int_equal(map_open_segments("lv", segments, 3, &dev), 0);
+	assert_int_equal(dev_write(dev, 0, data, 1, NULL), -EROFS);
+	dev_close(dev);
+	areas[2].dev = NULL;
+	assert_int_equal(map_open_segments("lv", segments, 2, &dev), 0);
+	assert_int_equal(dev_write(dev, 0, data, 1, NULL), -EROFS);
+	dev_close(dev);
+	areas[2].dev = devs[1];
+	assert_int_equal(map_open_segments("lv", segments, 2, &dev), 0);
+	assert_int_equal(dev_write(dev, 0, data, 1, NULL), -EROFS);
+	for (unsigned d = 0; d < 3; d++)
+		dev_close(below[d]);
+}
+
+/* A flush that one of the devices below fails is not called good. */
+static void test_flush_fails(void **state)
+{
+	uint8_t bytes[1024];
+	_cleanup_dev_ struct dev *mem = NULL, *bad = NULL, *dev = NULL;
+	struct map_area areas[2];
+	struct map_segment segments[2] = { { .length_bytes = 512, .areas = &areas[0], .area_count = 1 },
+					   { .length_bytes = 512, .areas = &areas[1], .area_count = 1 } };
+
+	(void)state;
+	assert_int_equal(dev_open_memory("mem", bytes, sizeof(bytes), true, &mem), 0);
+	assert_int_equal(dev_open_fault_nth(mem, DEV_FLUSH, 1, false, -EIO, &bad), 0);
+	areas[0] = (struct map_area){ .dev = mem };
+	areas[1] = (struct map_area){ .dev = bad, .offset_bytes = 512 };
+	assert_int_equal(map_open_segments("lv", segments, 2, &dev), 0);
+	assert_int_equal(dev_flush(dev, NULL), -EIO);
+}
+
+static void test_extent(void **state)
+{
+	_cleanup_dev_ struct dev *dev = NULL;
+	uint64_t length = 3000;
+	bool zero = true;
+
+	(void)state;
+	open_mixed(&dev);
+	assert_int_equal(dev_extent(dev, 0, &length, &zero), 0);
+	assert_int_equal(length, 1000);
+	assert_false(zero);
+	length = 700;
+	assert_int_equal(dev_extent(dev, 2300, &length, &zero), 0);
+	assert_int_equal(length, 400);
+	assert_true(zero);
+	length = 5;
+	assert_int_equal(dev_extent(dev, 1050, &length, &zero), 0);
+	assert_int_equal(length, 5);
+	assert_false(zero);
+	length = 0;
+	assert_int_equal(dev_extent(dev, 0, &length, &zero), -ERANGE);
+	length = 3001;
+	assert_int_equal(dev_extent(dev, 0, &length, &zero), -ERANGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_range),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_below_fails),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_every_range), cmocka_unit_test(test_missing), cmocka_unit_test(test_below_fails),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_write),   cmocka_unit_test(test_flush_fails),
+		cmocka_unit_test(test_extent),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
