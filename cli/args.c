@@ -46,7 +46,8 @@ void cli_help(const struct cli_verb *verb)
 	if (!verb) {
 		printf("Usage: blkalign VERB [OPTION...] [TARGET...]\n\n"
 		       "Is this machine's storage, or any disk image or snapshot, aligned from the\n"
-		       "physical block up to the file system? Nothing is ever written to a target.\n\n");
+		       "physical block up to the file system? Nothing is written to a target unless\n"
+		       "serve --rw asks for it.\n\n");
 		for (size_t i = 0; i < cli_verbs_count; i++) {
 			printf("  %-9s ", cli_verbs[i].name);
 			cli_wrap(cli_verbs[i].summary, 12);
@@ -143,6 +144,27 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 	case OPTION_OUTPUT:
 		o->output = value;
 		break;
+	case OPTION_SOCKET:
+		o->socket = value;
+		break;
+	case OPTION_PORT:
+		o->port = value;
+		break;
+	case OPTION_ADDRESS:
+		o->address = value;
+		break;
+	case OPTION_NODE:
+		o->node = value;
+		break;
+	case OPTION_RW:
+		o->rw = true;
+		break;
+	case OPTION_COW:
+		o->cow = true;
+		break;
+	case OPTION_FORCE:
+		o->force = true;
+		break;
 	case OPTION_KEEP_NAMES:
 		o->keep_names = true;
 		break;
@@ -217,7 +239,7 @@ static int no_verb(int argc, char **argv)
 		return CLI_ALIGNED;
 	}
 	if (argc > 1)
-		fprintf(stderr, "blkalign: \"%s\" is no verb: expected check, show, explain or capture; see blkalign --help\n",
+		fprintf(stderr, "blkalign: \"%s\" is no verb: expected check, show, explain, capture or serve; see blkalign --help\n",
 			cli_safe(argv[1]));
 	else
 		cli_help(NULL);

@@ -16,6 +16,8 @@ struct cli_options {
 	const char *verb;
 	bool json, list_columns, verbose, quiet, nagios, openmetrics, keep_names, ascii, color;
 	const char *columns, *svg, *html, *output;
+	bool rw, cow, force;
+	const char *node, *socket, *port, *address;
 	struct blkalign_source_options source;
 	const char *const *targets;
 	size_t target_count;
@@ -33,6 +35,7 @@ int cmd_show(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 int cmd_capture(const struct cli_options *options);
+int cmd_serve(const struct cli_options *options);
 
 extern const struct cli_verb cli_verbs[];
 extern const size_t cli_verbs_count;

@@ -11,6 +11,7 @@ const struct cli_verb cli_verbs[] = {
 	{ "show", SHOW, "[TARGET...]", "draw the stack with offsets and limits", cmd_show },
 	{ "explain", EXPLAIN, "[ID...]", "explain a finding: what it proves, how to mend it, what would refute it", cmd_explain },
 	{ "capture", CAPTURE, "[TARGET...]", "write the stack as a snapshot that all reading verbs accept", cmd_capture },
+	{ "serve", SERVE, "MEMBER...", "give contents to NBD clients: read-only, with --cow, or with --rw", cmd_serve },
 };
 const size_t cli_verbs_count = sizeof(cli_verbs) / sizeof(cli_verbs[0]);
 

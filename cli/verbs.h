@@ -3,6 +3,6 @@
 #define CLI_VERBS_H
 
 /** Bits of the verbs column of options.def. */
-enum { SHOW = 1U << 0, CHECK = 1U << 1, EXPLAIN = 1U << 2, CAPTURE = 1U << 3 };
+enum { SHOW = 1U << 0, CHECK = 1U << 1, EXPLAIN = 1U << 2, CAPTURE = 1U << 3, SERVE = 1U << 4 };
 
 #endif

@@ -18,6 +18,8 @@
 #define NBDKIT_API_VERSION 2
 #include <nbdkit-plugin.h>
 
+#include "connection.h"
+
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
 #define MEMBERS_MAX	4096U
@@ -134,6 +136,7 @@ static int open_stack(struct blkalign_error *reterr)
 
 	if (r < 0)
 		return r;
+	default_node = NULL;
 	r = blkalign_run_node(run, node_name, &default_node, reterr);
 	/* Several volumes: clients name the one they want. */
 	if (r == -EINVAL && !node_name)
@@ -163,7 +166,12 @@ static int plugin_get_ready(void)
 static int plugin_after_fork(void)
 {
 	struct blkalign_error err = { 0 };
+	int r = connection_watch_start();
 
+	if (r < 0) {
+		nbdkit_error("cannot watch the connections: %s", strerror(-r));
+		return -1;
+	}
 	if (opened_by == getpid())
 		return 0;
 	err.code = blkalign_run_close(run, &err);
@@ -185,6 +193,7 @@ static void plugin_cleanup(void)
 {
 	struct blkalign_error err = { 0 };
 
+	connection_watch_stop();
 	err.code = blkalign_run_close(run, &err);
 	run = NULL;
 	if (err.code >= 0)
@@ -196,6 +205,8 @@ static void plugin_cleanup(void)
 /* The last call. nbdkit would exit with success, whatever became of the data. */
 static void plugin_unload(void)
 {
+	if (run)
+		blkalign_run_close(run, NULL); /* nbdkit failed before it served */
 	for (size_t i = 0; i < members_count; i++)
 		free((void *)(uintptr_t)members[i]);
 	if (close_failed)

@@ -41,6 +41,7 @@ int blkalign_run_node(const struct blkalign_run *run, const char *name, const st
 		      struct blkalign_error *reterr)
 {
 	const struct blkalign_graph *graph = blkalign_run_graph(run);
+	const struct blkalign_node *volume = NULL;
 	size_t found = 0;
 
 	if (name) {
@@ -52,8 +53,11 @@ int blkalign_run_node(const struct blkalign_run *run, const char *name, const st
 
 		if (!is_volume(node) || run_below_a_volume(node))
 			continue;
-		*ret_node = node;
+		volume = node;
 		found++;
 	}
-	return found == 1 ? 0 : no_single(graph, found, reterr);
+	if (found != 1)
+		return no_single(graph, found, reterr);
+	*ret_node = volume;
+	return 0;
 }

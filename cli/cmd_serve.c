@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The stack is opened here first, so that what is wrong with it is said in our words and with our exit status; then nbdkit opens it again. Disks are not opened for
+ * writing twice, because udev looks into a disk when a writer closes it, and may start the array.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "serve.h"
+
+static int usage(const char *message)
+{
+	fprintf(stderr, "blkalign: %s\nTry `blkalign serve --help`.\n", message);
+	return CLI_FAILED;
+}
+
+static int check_options(const struct cli_options *o)
+{
+	if (!o->target_count)
+		return usage("serve needs the members: image files or disks");
+	if (!o->socket == !o->port)
+		return usage("serve needs --socket=PATH or --port=N, one of the two");
+	if (o->address && !o->port)
+		return usage("--address goes with --port");
+	if (o->rw && o->cow)
+		return usage("--rw writes to the members, --cow writes nothing to them: give one of the two");
+	return CLI_ALIGNED;
+}
+
+static bool all_files(const struct cli_options *o)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < o->target_count; i++)
+		if (stat(o->targets[i], &st) == 0 && !S_ISREG(st.st_mode))
+			return false;
+	return true;
+}
+
+static int open_stack(const struct cli_options *o, struct blkalign_run **ret_run)
+{
+	bool exclusive = o->rw && all_files(o);
+	const struct blkalign_run_options options = {
+		.source = o->source, .writable = exclusive, .cow = o->cow || (o->rw && !exclusive), .force = o->force
+	};
+	struct blkalign_error err = { 0 };
+
+	err.code = blkalign_run_open(&options, o->targets, o->target_count, ret_run, &err);
+	return err.code < 0 ? cli_fail(&err) : CLI_ALIGNED;
+}
+
+/* The node that clients get without a name; NULL where they must give one. */
+static int find_node(const struct cli_options *o, struct blkalign_run *run, const struct blkalign_node **ret_node)
+{
+	struct blkalign_error err = { 0 };
+	const char *why;
+
+	*ret_node = NULL;
+	err.code = blkalign_run_node(run, o->node, ret_node, &err);
+	if (err.code == -EINVAL && !o->node)
+		return CLI_ALIGNED;
+	if (err.code >= 0 && blkalign_run_size(run, *ret_node) == BLKALIGN_UNKNOWN)
+		err.code = blkalign_run_read(run, *ret_node, 0, &(char){ 0 }, 1, &err);
+	else if (err.code >= 0 && (o->rw || o->cow) && !blkalign_run_writable(run, *ret_node, &why))
+		err.code = blkalign_error_set(&err, -EROFS, blkalign_node_name(*ret_node), BLKALIGN_UNKNOWN,
+					      "cannot be served writable: %s", why);
+	return err.code < 0 ? cli_fail(&err) : CLI_ALIGNED;
+}
+
+/* --- what is printed --- */
+
+static void print_node(const struct blkalign_run *run, const struct blkalign_node *node)
+{
+	char line[512];
+
+	printf("%s: ", cli_safe(blkalign_node_name(node)));
+	cli_wrap(blkalign_run_describe(run, node, line, sizeof(line)), 2);
+}
+
+static void print_contents(const struct cli_options *o, const struct blkalign_run *run, const struct blkalign_node *only)
+{
+	const struct blkalign_graph *graph = blkalign_run_graph(run);
+
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
+		const struct blkalign_node *node = blkalign_graph_node(graph, i);
+
+		if (o->node ? node == only : blkalign_run_is_content(run, node) || node == only)
+			print_node(run, node);
+	}
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
+		printf("  note: ");
+		cli_wrap(cli_safe(blkalign_graph_remark(graph, i)), 8);
+	}
+}
+
+/* As a part of a URI: what is left needs no quotes in a shell either. */
+static void print_encoded(const char *text)
+{
+	for (; *text; text++) {
+		if (isalnum((unsigned char)*text) || strchr("-._~/", *text))
+			putchar(*text);
+		else
+			printf("%%%02X", (unsigned)(unsigned char)*text);
+	}
+}
+
+static void print_uri(const struct serve_socket *s, const struct blkalign_node *name)
+{
+	const char *brackets = strchr(s->host, ':') ? "[]" : "";
+
+	putchar('\'');
+	if (s->path)
+		printf("nbd+unix:///");
+	else
+		printf("nbd://%.1s%s%s:%u/", brackets, s->host, *brackets ? brackets + 1 : "", s->port);
+	if (name)
+		print_encoded(blkalign_node_name(name));
+	if (s->path) {
+		printf("?socket=");
+		print_encoded(s->path);
+	}
+	putchar('\'');
+}
+
+/* In single quotes, as a shell takes it. */
+static void print_quoted(const char *text)
+{
+	putchar('\'');
+	for (; *text; text++)
+		printf("%.*s%s", *text != '\'', text, *text == '\'' ? "'\\''" : "");
+	putchar('\'');
+}
+
+static void print_nbd_client(const struct serve_socket *s, const struct blkalign_node *name)
+{
+	printf("nbd-client ");
+	if (s->path) {
+		printf("-unix ");
+		print_quoted(s->path);
+	} else
+		printf("%s %u", s->host, s->port);
+	printf(" /dev/nbd0");
+	if (name) {
+		printf(" -name ");
+		print_quoted(cli_safe(blkalign_node_name(name)));
+	}
+}
+
+static void print_use(const struct serve_socket *s, const struct blkalign_node *name, bool writable)
+{
+	static const struct {
+		const char *what, *before, *after;
+	} uses[] = {
+		{ "look", "nbdinfo ", "" },
+		{ "copy", "nbdcopy ", " FILE" },
+		{ "as a file, without root", "nbdfuse DIR ", "" },
+		{ "as a disk, as root", "qemu-nbd --connect=/dev/nbd0 --format=raw ", "" },
+	};
+
+	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+		bool mode = !writable && strstr(uses[i].before, "qemu-nbd") != NULL;
+
+		printf("  %-24s %s%s", uses[i].what, uses[i].before, mode ? "--read-only " : "");
+		print_uri(s, name);
+		printf("%s\n", uses[i].after);
+	}
+	printf("  %-24s ", "or");
+	print_nbd_client(s, name);
+	printf("%s\n", writable ? "" : " -readonly");
+}
+
+/* The node that the examples name: the first when clients must give a name. */
+static const struct blkalign_node *example(const struct blkalign_run *run)
+{
+	const struct blkalign_graph *graph = blkalign_run_graph(run);
+
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
+		if (blkalign_run_is_content(run, blkalign_graph_node(graph, i)))
+			return blkalign_graph_node(graph, i);
+	return NULL;
+}
+
+static void print_all(const struct cli_options *o, const struct blkalign_run *run, const struct blkalign_node *node,
+		      const struct serve_socket *s)
+{
+	print_contents(o, run, node);
+	if (s->path)
+		printf("listening on %s", cli_safe(s->path));
+	else
+		printf("listening on port %u of %s%s", s->port, s->host, s->is_local ? "" : ": whoever reaches it has access, unencrypted");
+	printf("; Ctrl-C ends it\n");
+	print_use(s, node ? NULL : example(run), o->rw || o->cow);
+}
+
+int cmd_serve(const struct cli_options *o)
+{
+	struct blkalign_run *run = NULL;
+	const struct blkalign_node *node;
+	struct serve_nbdkit nbdkit;
+	struct serve_socket s = { .fd = -1 };
+	int status = check_options(o);
+
+	if (status == CLI_ALIGNED)
+		status = serve_find_nbdkit(&nbdkit);
+	if (status == CLI_ALIGNED)
+		status = open_stack(o, &run);
+	if (status == CLI_ALIGNED)
+		status = find_node(o, run, &node);
+	if (status == CLI_ALIGNED)
+		status = serve_listen(o, &s);
+	if (status == CLI_ALIGNED)
+		print_all(o, run, node, &s);
+	blkalign_run_close(run, NULL);
+	free(s.path);
+	if (status != CLI_ALIGNED)
+		return status;
+	if (fflush(stdout) || ferror(stdout))
+		return CLI_FAILED; /* told by main() */
+	return serve_become_nbdkit(o, &nbdkit, s.fd);
+}
