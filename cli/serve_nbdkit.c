@@ -12,8 +12,9 @@
 
 #include "serve.h"
 
-#define ACTIVATED_FD 3	  /* sd_listen_fds(3): the first socket that is passed on */
-#define CLIENTS_MAX  "64" /* each has its threads and buffers */
+#define ACTIVATED_FD 3 /* sd_listen_fds(3): the first socket that is passed on */
+#define CLIENTS_MAX  "64"
+#define THREADS	     "8" /* of each client, and each with a buffer as large as its largest request */
 
 static bool is_file(const char *path, int mode)
 {
@@ -104,6 +105,7 @@ static int make_arguments(const struct cli_options *o, const struct serve_nbdkit
 	add(ret, "--foreground", "");
 	if (!o->rw && !o->cow)
 		add(ret, "--readonly", "");
+	add(ret, "--threads=", THREADS);
 	add(ret, "--filter=limit", "");
 	add(ret, nbdkit->plugin, "");
 	add(ret, "limit=", CLIENTS_MAX);

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -23,6 +24,7 @@
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
 
 #define MEMBERS_MAX	4096U
+#define MMAP_BYTES	(4 << 20)
 #define ZEROS_BYTES	(1U << 20)
 #define EXPORTS_MAX	1000U /* that are listed; nbdkit bears 10000 */
 #define EXTENTS_MAX	1024U /* in one answer; the client asks again behind them */
@@ -59,6 +61,9 @@ static int fail_request(int error, struct blkalign_error *err)
 	nbdkit_set_error(shown);
 	return -1;
 }
+
+/* glibc would raise the threshold to the largest block ever freed, and each thread's arena would keep such blocks: half of the memory under load. */
+static void plugin_load(void) { mallopt(M_MMAP_THRESHOLD, MMAP_BYTES); }
 
 /* --- parameters --- */
 
@@ -393,6 +398,7 @@ static struct nbdkit_plugin plugin = {
 	.longname = "blkalign",
 	.version = BLKALIGN_VERSION,
 	.description = "Contents of md arrays, LVM volumes and partitions, from image files and raw disks, without kernel devices",
+	.load = plugin_load,
 	.magic_config_key = "member",
 	.config = plugin_config,
 	.config_complete = plugin_config_complete,

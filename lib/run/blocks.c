@@ -5,7 +5,8 @@
 #define PREFERRED_MIN_BYTES 512U /* the range that the NBD protocol allows */
 #define PREFERRED_MAX_BYTES (32 * MIB)
 #define PHYSICAL_DEFAULT    4096U
-#define REQUEST_BYTES	    (4 * MIB) /* whole stripes are put together up to this */
+#define REQUEST_BYTES	    (1 * MIB) /* whole stripes are put together up to this */
+#define STRIPE_MAX_BYTES    (4 * MIB) /* and a larger stripe is one request; a server keeps a buffer of that size for each thread */
 #define DEPTH_MAX	    64U
 
 /* The node's own value, or that of the first device below that has one: a partition has the chunk of its array. */
@@ -40,7 +41,7 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) { return valu
 
 static uint64_t maximum_of(uint64_t stripe_bytes, uint64_t preferred_bytes, uint64_t minimum_bytes)
 {
-	if (stripe_bytes > PREFERRED_MAX_BYTES || stripe_bytes < preferred_bytes || stripe_bytes % minimum_bytes)
+	if (stripe_bytes > STRIPE_MAX_BYTES || stripe_bytes < preferred_bytes || stripe_bytes % minimum_bytes)
 		stripe_bytes = preferred_bytes;
 	return stripe_bytes < REQUEST_BYTES ? REQUEST_BYTES / stripe_bytes * stripe_bytes : stripe_bytes;
 }

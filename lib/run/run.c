@@ -27,6 +27,8 @@ int blkalign_run_open(const struct blkalign_run_options *options, const char *co
 	struct blkalign_run *run = calloc(1, sizeof(*run));
 	int r = run ? stack_new(graph_new("images"), options ? &options->source : NULL, &run->stack) : -ENOMEM;
 
+	if (r >= 0)
+		r = gate_init(&run->gate);
 	if (r >= 0 && options && (options->writable || options->cow))
 		r = refuse_writing(reterr);
 	for (size_t i = 0; r >= 0 && i < count; i++)
@@ -49,6 +51,7 @@ int blkalign_run_close(struct blkalign_run *run, struct blkalign_error *reterr)
 	if (!run)
 		return 0;
 	stack_free(run->stack);
+	gate_done(&run->gate);
 	free(run->nodes);
 	free(run);
 	return 0;
@@ -78,5 +81,10 @@ int blkalign_run_read(struct blkalign_run *run, const struct blkalign_node *node
 	struct dev *dev;
 	int r = run_dev(run, node, &dev, reterr);
 
-	return r < 0 ? r : dev_read(dev, offset_bytes, buffer, length_bytes, reterr);
+	if (r < 0)
+		return r;
+	gate_enter(&run->gate, length_bytes);
+	r = dev_read(dev, offset_bytes, buffer, length_bytes, reterr);
+	gate_leave(&run->gate, length_bytes);
+	return r;
 }

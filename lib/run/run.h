@@ -3,13 +3,28 @@
 #ifndef RUN_RUN_H
 #define RUN_RUN_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include <blkalign/run.h>
 
 #include "stack/stack.h"
 
+/** Bounds how many bytes of requests are under way, and with them the memory of all threads together. */
+struct gate {
+	pthread_mutex_t mutex;
+	pthread_cond_t left;
+	uint64_t under_way_bytes;
+	bool ready;
+};
+int gate_init(struct gate *gate);
+void gate_done(struct gate *gate);
+/** Waits until there is room. The same `length_bytes` is given to gate_leave(). */
+void gate_enter(struct gate *gate, uint64_t length_bytes);
+void gate_leave(struct gate *gate, uint64_t length_bytes);
+
 struct blkalign_run {
+	struct gate gate;
 	struct stack *stack;
 	struct run_node *nodes; /* by node index */
 	bool writable;		/* asked for, on the members or on overlays */

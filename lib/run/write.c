@@ -74,7 +74,10 @@ int blkalign_run_write(struct blkalign_run *run, const struct blkalign_node *nod
 	minimum_bytes = run->nodes[blkalign_node_index(node)].blocks.minimum_bytes;
 	if (offset_bytes % minimum_bytes || length_bytes % minimum_bytes)
 		return refuse_unaligned(node, offset_bytes, length_bytes, minimum_bytes, reterr);
-	return dev_run(&q, 1, reterr);
+	gate_enter(&run->gate, length_bytes);
+	r = dev_run(&q, 1, reterr);
+	gate_leave(&run->gate, length_bytes);
+	return r;
 }
 
 int blkalign_run_flush(struct blkalign_run *run, const struct blkalign_node *node, struct blkalign_error *reterr)

@@ -130,14 +130,14 @@ struct expected_blocks {
 	uint64_t minimum, preferred, maximum;
 };
 
-/* Chunk and stripe as case.txt has them; whole stripes up to 4 MiB. */
+/* Chunk and stripe as case.txt has them; whole stripes up to 1 MiB. */
 static const struct expected_blocks blocks[] = {
-	{ "md/raid6-12-5-left-symmetric", NULL, 512, 64 << 10, 4128768 }, /* 3 x 64 KiB, 21 times */
-	{ "md/raid5-12-3-default", NULL, 512, 512 << 10, 4 << 20 },	  /* 2 x 512 KiB, 4 times */
-	{ "md/raid0-12-3-c96", NULL, 512, 32 << 10, 14 * 3 * 96 << 10 },  /* a chunk of 96 KiB is no power of two */
-	{ "md/raid1-12-2", NULL, 512, 4096, 4 << 20 },			  /* no chunk: physical block */
-	{ "md/part-mbr-raid5", NULL, 512, 64 << 10, 4 << 20 },
-	{ "lvm/lvm-on-md", "vg/a", 512, 64 << 10, 4128768 }, /* the array below */
+	{ "md/raid6-12-5-left-symmetric", NULL, 512, 64 << 10, 983040 }, /* 3 x 64 KiB, 5 times */
+	{ "md/raid5-12-3-default", NULL, 512, 512 << 10, 1 << 20 },	 /* 2 x 512 KiB */
+	{ "md/raid0-12-3-c96", NULL, 512, 32 << 10, 3 * 3 * 96 << 10 },	 /* a chunk of 96 KiB is no power of two */
+	{ "md/raid1-12-2", NULL, 512, 4096, 1 << 20 },			 /* no chunk: physical block */
+	{ "md/part-mbr-raid5", NULL, 512, 64 << 10, 1 << 20 },
+	{ "lvm/lvm-on-md", "vg/a", 512, 64 << 10, 983040 }, /* the array below */
 };
 
 static void test_blocks(void **state)
