@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From data to parity: computed anew, and carried along when a block changes. */
+#include "raid/compare.h"
 #include "raid/field.h"
 #include "raid/raid_priv.h"
 #include "raid/sums.h"
@@ -30,6 +31,22 @@ static uint32_t gather_by_exponent(const struct raid_row *row, size_t at, uint8_
 		ret[exponent] = row->blocks[slot] + at;
 	}
 	return count;
+}
+
+/* Lengths that no kernel takes, and processors without one: the caller computes and compares. */
+bool parity_compare(const struct raid_row *row, size_t at, size_t length_bytes, bool *ret_fits)
+{
+	compare_fn compare = length_bytes % COMPARE_BYTES ? NULL : compare_best();
+	uint8_t *sources[RAID_MEMBERS_MAX];
+	bool has_q = row->stripe.q_slot != RAID_SLOT_NONE;
+	uint32_t count;
+
+	if (!compare)
+		return false;
+	count = has_q ? gather_by_exponent(row, at, sources) : gather_data(row, at, sources);
+	*ret_fits = compare(sources, count, row->blocks[row->stripe.p_slot] + at, has_q ? row->blocks[row->stripe.q_slot] + at : NULL,
+			    length_bytes);
+	return true;
 }
 
 void parity_compute(const struct raid_row *row, size_t at, size_t length_bytes, uint8_t *p, uint8_t *q)

@@ -37,6 +37,8 @@ bool raid_consistent(const struct raid_row *row)
 	struct computed c;
 	bool fits = true;
 
+	if (parity_compare(row, 0, row->length_bytes, &fits))
+		return fits;
 	for (size_t at = 0; fits && at < row->length_bytes; at += sizeof(c.p))
 		fits = piece_fits(row, at, piece_at(row, at, sizeof(c.p)), &c);
 	return fits;

@@ -29,5 +29,7 @@ uint32_t raid10_next_far(const struct raid_geometry *g, uint32_t slot);
 
 /** P and Q of `length_bytes` bytes of a row from byte `at` on, to `p` and `q` (NULL: not wanted, and nothing without Q); no parity of the row is read. */
 void parity_compute(const struct raid_row *row, size_t at, size_t length_bytes, uint8_t *p, uint8_t *q);
+/** Whether `length_bytes` from byte `at` on fit, without storing a sum. False when that cannot be done here; *ret_fits is the answer. */
+bool parity_compare(const struct raid_row *row, size_t at, size_t length_bytes, bool *ret_fits);
 
 #endif
