@@ -116,6 +116,16 @@ int map_md_set_trusted(struct dev *md, const struct map_range *range);
 int map_open_reshaping(const char *name, struct dev *low, struct dev *high, uint64_t position_bytes, uint64_t size_bytes,
 		       struct dev **ret_dev);
 
+/** Bytes that stand in for some of a device's: in memory or on another device. */
+struct map_patch {
+	struct map_range range;
+	const uint8_t *data; /* copied; NULL: they are on `dev` */
+	struct dev *dev;     /* borrowed; NULL: they are at `data` */
+	uint64_t dev_offset_bytes;
+};
+/** `below` as it reads with `patches`, ascending and apart. Read only. -EINVAL for patches that overlap or do not fit. Threads: any number at a time. */
+int map_open_patched(struct dev *below, const struct map_patch *patches, size_t count, struct dev **ret_dev);
+
 /** A piece of a device below. */
 struct map_area {
 	struct dev *dev;	     /* NULL: missing, reads fail with -EIO */

@@ -72,7 +72,8 @@ struct md_member {
 	uint64_t data_offset_bytes;
 	uint64_t new_data_offset_bytes; /* while reshaping, where the new shape's data begins; else as data_offset_bytes */
 	uint64_t data_bytes;
-	uint64_t recovery_bytes; /* in sync below; UINT64_MAX: wholly */
+	uint64_t recovery_bytes;     /* in sync below; UINT64_MAX: wholly */
+	uint64_t journal_tail_bytes; /* of a write journal, from the data offset; else UINT64_MAX */
 	struct map_range *bad;
 	size_t bad_count;
 	bool replacement, write_mostly, failfast, vendor_error, big_endian, journal, ppl, clustered;
@@ -107,6 +108,7 @@ struct md_array {
 	struct md_member *rival;      /* of the other half, when both halves could be the array: then nothing is believed. Else NULL */
 	uint32_t degraded;	      /* slots without a member that is wholly in sync */
 	uint32_t missing;	      /* slots without a member, or a replacement of it */
+	bool journal_lost;	      /* it has a write journal that could not be replayed */
 	uint32_t doubled;	      /* slots that two devices claim */
 	bool failed;		      /* more is missing than redundancy replaces */
 	bool dirty;		      /* any current member says so; never without redundancy */
@@ -148,6 +150,26 @@ int md_bitmap_read(const struct md_array *array, struct md_bitmap *ret);
 
 /** Fill the fields of `array` about doubtful ranges. 0 or -ENOMEM. */
 int md_find_doubtful(struct md_array *array, const struct raid_geometry *g);
+
+/** What logs would write, were the array started: pages of members and of the array. */
+struct md_patches {
+	struct map_patch *data; /* ascending; members: bytes of the data area */
+	size_t count;
+	size_t room;
+};
+struct md_replay {
+	struct md_patches *members; /* by slot; NULL when nothing is to be replayed */
+	uint32_t slots;
+	struct md_patches array; /* newer than what lies on the members, whose redundancy goes with the older bytes */
+};
+void md_replay_done(struct md_replay *replay);
+#define _cleanup_md_replay_ _cleanup_(md_replay_done)
+/** The write journal of `array`. -ENOENT without a current journal, -EIO and the like when it cannot be read to its end, with the reason in `reterr`. */
+int md_replay_journal(const struct md_array *array, const struct raid_geometry *g, struct md_replay *ret, struct blkalign_error *reterr);
+
+/** The device that reads the array. Devices that it needs besides the members' belong to the stack. */
+int md_array_open(struct stack *stack, const char *name, const struct md_array *array, const struct md_replay *replay,
+		  struct dev **ret_dev);
 
 /** Add the array's node (or annotate the one that the live host shows), its edges, device and remarks. */
 int md_array_add(struct stack *stack, struct md_array *array);

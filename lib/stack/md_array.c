@@ -2,6 +2,16 @@
 /* From chosen members to the array's node, edges and device. */
 #include "stack/md.h"
 
+struct assembling {
+	struct stack *stack;
+	struct md_array *a;
+	const struct raid_geometry *g; /* NULL: not known */
+	struct blkalign_node *node;
+	bool live;   /* the kernel runs it */
+	bool placed; /* it has its edges */
+	struct md_replay replay;
+};
+
 /* The node of a live host that lies on one of the members: then the kernel runs this array. */
 static struct blkalign_node *running(struct stack *stack, const struct md_array *a)
 {
@@ -48,39 +58,6 @@ static int connect_members(struct stack *stack, struct blkalign_node *node, cons
 	return r;
 }
 
-static struct map_md_member map_member(const struct md_member *m)
-{
-	if (!m)
-		return (struct map_md_member){ .dev = NULL };
-	return (struct map_md_member){
-		.dev = m->dev,
-		.data_offset_bytes = m->data_offset_bytes,
-		.valid_bytes = m->recovery_bytes,
-		.write_mostly = m->write_mostly,
-		.bad = m->bad,
-		.bad_count = m->bad_count,
-	};
-}
-
-/* A slot whose member is gone may have a replacement that was being filled. */
-static int open_array(const struct md_array *a, const char *name, struct raid_geometry *g, struct dev **ret_dev)
-{
-	struct map_md_member *members = calloc(a->slots_count, sizeof(*members));
-	int r;
-
-	if (!members) {
-		raid_geometry_done(g);
-		return -ENOMEM;
-	}
-	for (uint32_t i = 0; i < a->slots_count; i++)
-		members[i] = map_member(a->slots[i] ? a->slots[i] : a->replacers[i]);
-	r = map_open_md(name,
-			&(struct map_md){ .geometry = g, .members = members, .doubtful = a->doubtful, .doubtful_count = a->doubtful_count },
-			ret_dev);
-	free(members);
-	return r;
-}
-
 /* During a reshape the array is as large as the smaller of its two shapes. */
 static int set_size(struct blkalign_node *node, const struct md_array *a, const struct raid_geometry *g)
 {
@@ -100,60 +77,94 @@ static int set_size(struct blkalign_node *node, const struct md_array *a, const 
 	return graph_set_u64(node, BLKALIGN_ATTR_SIZE, size, BLKALIGN_ORIGIN_ONDISK);
 }
 
-static int open_unless_reshaping(const struct md_array *a, const char *name, struct dev **ret_dev)
+/* What lies in a log and not on the members yet. A journal that is lost may have held the newest data, and the other half of torn stripes. */
+static int replay(struct assembling *m)
 {
-	struct raid_geometry g;
+	struct blkalign_graph *graph = stack_graph(m->stack);
+	struct blkalign_error err = { 0 };
 	int r;
 
-	if (a->freshest->reshaping || a->rival)
+	if (!m->g || m->live || !m->a->freshest->journal)
 		return 0;
-	r = md_array_geometry(a, MD_SHAPE_NEW, &g, NULL);
-	return r < 0 ? r : open_array(a, name, &g, ret_dev);
-}
-
-static int add_new(struct stack *stack, const struct md_array *a, struct blkalign_node **ret_node)
-{
-	char name[64];
-
-	md_array_name(a->freshest, name);
-	return graph_add(stack_graph(stack), BLKALIGN_KIND_MD, name, ret_node);
+	r = md_replay_journal(m->a, m->g, &m->replay, &err);
+	if (r == -ENOMEM)
+		return r;
+	m->a->journal_lost = r < 0;
+	if (r < 0)
+		return graph_remark(
+			graph, "%s: its write journal is not replayed: %s. What lies in it alone is not seen, and redundancy may not fit",
+			blkalign_node_name(m->node), err.message);
+	if (!m->replay.array.count)
+		return 0;
+	return graph_remark(graph, "%s: %zu pages of 4 KiB that its members lack are read from its write journal",
+			    blkalign_node_name(m->node), m->replay.array.count);
 }
 
 /* After the edges: what could not be placed in the graph is not looked into, so that hostile nesting ends. */
-static int make_readable(struct stack *stack, struct blkalign_node *node, const struct md_array *a)
+static int make_readable(struct assembling *m)
 {
 	struct dev *dev = NULL;
-	int r = open_unless_reshaping(a, blkalign_node_name(node), &dev);
+	int r;
 
-	return r < 0 || !dev ? r : stack_set_dev(stack, node, dev);
+	if (!m->g || m->live || !m->placed || m->a->rival)
+		return 0;
+	r = md_array_open(m->stack, blkalign_node_name(m->node), m->a, &m->replay, &dev);
+	return r < 0 ? r : stack_set_dev(m->stack, m->node, dev);
+}
+
+static int add_node(struct assembling *m)
+{
+	char name[64];
+
+	m->node = running(m->stack, m->a);
+	m->live = m->node;
+	if (m->live)
+		return 0;
+	md_array_name(m->a->freshest, name);
+	return graph_add(stack_graph(m->stack), BLKALIGN_KIND_MD, name, &m->node);
+}
+
+static int place(struct assembling *m)
+{
+	int r = connect_members(m->stack, m->node, m->a, m->g);
+
+	m->placed = r != -ELOOP;
+	if (!m->placed)
+		r = 0; /* told by md_connect() */
+	return r >= 0 && m->g && !m->live ? set_size(m->node, m->a, m->g) : r;
+}
+
+static int add(struct assembling *m, const char *why_unreadable)
+{
+	int r = add_node(m);
+
+	if (r >= 0)
+		r = place(m);
+	if (r >= 0)
+		r = md_array_annotate(m->node, m->a, m->g);
+	if (r >= 0)
+		r = replay(m);
+	if (r >= 0 && m->g)
+		r = md_find_doubtful(m->a, m->g);
+	if (r >= 0)
+		r = md_array_set_state(m->stack, m->node, m->a, m->g);
+	if (r >= 0)
+		r = make_readable(m);
+	return r < 0 ? r : md_array_say(m->stack, m->node, m->a, m->live ? NULL : m->g, m->g || m->live ? NULL : why_unreadable);
 }
 
 int md_array_add(struct stack *stack, struct md_array *a)
 {
-	_cleanup_raid_geometry_ struct raid_geometry geometry = { 0 };
+	_cleanup_raid_geometry_ struct raid_geometry g = { 0 };
+	struct assembling m = { .stack = stack, .a = a };
 	struct blkalign_error err = { 0 };
-	struct blkalign_node *node = running(stack, a);
-	bool live = node != NULL, placed;
-	int r = md_array_geometry(a, MD_SHAPE_NEW, &geometry, &err);
-	const struct raid_geometry *g = r == 0 ? &geometry : NULL;
+	int r = md_array_geometry(a, MD_SHAPE_NEW, &g, &err);
 
 	if (r == -ENOMEM)
 		return r;
-	r = live ? 0 : add_new(stack, a, &node);
-	if (r >= 0)
-		r = connect_members(stack, node, a, g);
-	placed = r != -ELOOP;
-	if (!placed)
-		r = 0; /* told by md_connect() */
-	if (r >= 0 && g && !live)
-		r = set_size(node, a, g);
-	if (r >= 0)
-		r = md_array_annotate(node, a, g);
-	if (r >= 0 && g)
-		r = md_find_doubtful(a, g);
-	if (r >= 0)
-		r = md_array_set_state(stack, node, a, g);
-	if (r >= 0 && g && !live && placed)
-		r = make_readable(stack, node, a);
-	return r < 0 ? r : md_array_say(stack, node, a, live ? NULL : g, g || live ? NULL : err.message);
+	if (r == 0)
+		m.g = &g;
+	r = add(&m, err.message);
+	md_replay_done(&m.replay);
+	return r;
 }

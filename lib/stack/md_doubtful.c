@@ -49,7 +49,9 @@ int md_find_doubtful(struct md_array *a, const struct raid_geometry *g)
 		for (size_t i = 0; i < bitmap.count; i++)
 			a->bitmap_dirty_bytes += bitmap.ranges[i].length_bytes;
 	}
-	if (r == 0 && a->dirty)
+	if (r == 0 && a->journal_lost)
+		r = add(a, &room, 0, total);
+	else if (r == 0 && a->dirty)
 		r = bitmap.counts ? add_bits(a, &bitmap, begin, total) : add(a, &room, begin, total);
 	free(bitmap.ranges);
 	return r;

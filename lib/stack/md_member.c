@@ -97,6 +97,7 @@ static void member_facts_v1(struct md_member *m, const struct md1_superblock *sb
 	m->new_data_offset_bytes = new_data_offset(sb);
 	m->data_bytes = sb->data_bytes;
 	m->recovery_bytes = m->role.kind == MD_ROLE_SLOT ? sb->recovery_bytes : UINT64_MAX;
+	m->journal_tail_bytes = sb->journal_tail_bytes;
 	m->replacement = sb->features & MD1_REPLACEMENT;
 	m->write_mostly = sb->devflags & MD1_DEV_WRITE_MOSTLY;
 	m->failfast = sb->devflags & MD1_DEV_FAILFAST;
@@ -150,7 +151,7 @@ static void member_facts_v0(struct md_member *m, const struct md0_superblock *sb
 	m->dev_number = sb->self.number;
 	m->role = role_v0(&sb->self);
 	m->super_bytes = m->data_bytes = sb->super_bytes;
-	m->recovery_bytes = UINT64_MAX;
+	m->recovery_bytes = m->journal_tail_bytes = UINT64_MAX;
 	m->write_mostly = sb->self.state & MD0_DISK_WRITE_MOSTLY;
 	m->failfast = sb->self.state & MD0_DISK_FAILFAST;
 	m->vendor_error = sb->self.state & MD0_DISK_VENDOR_ERROR;

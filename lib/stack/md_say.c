@@ -87,7 +87,7 @@ static int say_shape(const struct md_say *s)
 	if (f->reshaping)
 		return graph_remark(s->graph,
 				    "%s: a reshape (%" PRIu32 " to %" PRIu32 " members%s) was interrupted at byte %" PRIu64
-				    "; the array lies in two geometries and is not read",
+				    "; it is read in both of its shapes",
 				    s->array, (uint32_t)((int64_t)f->raid_disks - f->delta_disks), f->raid_disks,
 				    f->reshape_backwards ? ", backwards" : "", f->reshape_position_bytes);
 	if (s->g && s->g->zones_count > 1 && f->level == RAID_0 && f->layout == RAID0_UNRECORDED)
@@ -107,8 +107,6 @@ static int say_state(const struct md_say *s)
 		r = say_filling(s);
 	if (r >= 0)
 		r = say_shape(s);
-	if (r >= 0 && s->a->freshest->journal)
-		r = graph_remark(s->graph, "%s: has a write journal, which is not replayed: what lies in it alone is not seen", s->array);
 	return r;
 }
 

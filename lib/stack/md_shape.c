@@ -52,15 +52,15 @@ static bool is_present(const struct md_array *a, uint32_t slot)
 static int survives(const struct md_array *a, enum md_which_shape which, bool *ret)
 {
 	_cleanup_raid_geometry_ struct raid_geometry g = { 0 };
-	uint32_t lost = 0;
+	bool present[RAID_MEMBERS_MAX];
 	int r = md_array_geometry(a, which, &g, NULL);
 
 	*ret = false;
 	if (r < 0)
 		return r == -ENOMEM ? r : 0;
 	for (uint32_t i = 0; i < g.members; i++)
-		lost += !is_present(a, i);
-	*ret = lost <= raid_redundancy(&g);
+		present[i] = is_present(a, i);
+	*ret = raid_survives(&g, present);
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 struct stack {
 	struct blkalign_graph *graph;
 	struct blkalign_source_options options;
+	struct stack_running running;
 	VEC(struct dev *) devs; /* by node index */
 	VEC(struct dev *) owned;
 	VEC(struct blkalign_node *) work;
@@ -63,6 +64,9 @@ struct blkalign_graph *stack_take_graph(struct stack *stack)
 	return graph;
 }
 
+void stack_set_running(struct stack *stack, const struct stack_running *running) { stack->running = *running; }
+const struct stack_running *stack_running(const struct stack *stack) { return &stack->running; }
+
 void **stack_state(struct stack *stack, const struct layer *layer)
 {
 	size_t i = 0;
@@ -79,6 +83,15 @@ struct dev *stack_dev(const struct stack *stack, const struct blkalign_node *nod
 	return index < stack->devs.count ? stack->devs.data[index] : NULL;
 }
 
+int stack_own(struct stack *stack, struct dev *dev)
+{
+	int r = vec_push(&stack->owned, dev);
+
+	if (r < 0)
+		dev_close(dev);
+	return r;
+}
+
 int stack_set_dev(struct stack *stack, struct blkalign_node *node, struct dev *dev)
 {
 	size_t index = blkalign_node_index(node);
@@ -87,10 +100,8 @@ int stack_set_dev(struct stack *stack, struct blkalign_node *node, struct dev *d
 		dev_close(dev);
 		return 0;
 	}
-	if (dev && vec_push(&stack->owned, dev) < 0) {
-		dev_close(dev);
+	if (dev && stack_own(stack, dev) < 0)
 		return -ENOMEM;
-	}
 	while (stack->devs.count <= index)
 		if (vec_push(&stack->devs, NULL) < 0)
 			return -ENOMEM;

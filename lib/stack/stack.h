@@ -62,6 +62,9 @@ int stack_set_dev(struct stack *stack, struct blkalign_node *node, struct dev *d
 /** The device that reads `node`'s bytes, or NULL. Owned by the stack. */
 struct dev *stack_dev(const struct stack *stack, const struct blkalign_node *node);
 
+/** `dev` is closed with the stack, before those that were there already. It belongs to the stack also on failure. */
+int stack_own(struct stack *stack, struct dev *dev);
+
 /** Probe and assemble until nothing new appears. */
 int stack_run(struct stack *stack, struct blkalign_error *reterr);
 
@@ -79,6 +82,8 @@ struct stack_running {
 };
 /** Before the first image is added. */
 void stack_set_running(struct stack *stack, const struct stack_running *running);
+/** As it was set; all false when it was not. */
+const struct stack_running *stack_running(const struct stack *stack);
 /** The records of an md array that may be written; NULL for other nodes. */
 struct keep *stack_keep(const struct stack *stack, const struct blkalign_node *node);
 /** Why a node of a writable stack is read-only all the same (a static or owned sentence), or NULL. */

@@ -126,6 +126,14 @@ static void decode_roles(const uint8_t *roles, struct md1_superblock *sb)
 	}
 }
 
+/* A journal keeps its tail where other members keep how far they are rebuilt. */
+static void decode_journal(const struct md1_ondisk *d, struct md1_superblock *sb)
+{
+	sb->journal_tail_bytes = UINT64_MAX;
+	if (sb->role == MD1_ROLE_JOURNAL && !sectors(d->recovery_offset, &sb->journal_tail_bytes))
+		sb->journal_tail_bytes = UINT64_MAX;
+}
+
 /* Absolute place of something that hangs on the superblock; false when it is before byte 0. */
 static bool from_super(const struct md1_superblock *sb, int64_t offset, uint64_t *ret)
 {
@@ -206,6 +214,7 @@ int md1_decode(const void *data, size_t length, uint64_t super_bytes, uint64_t d
 	if (r < 0)
 		return r;
 	decode_roles((const uint8_t *)data + sizeof(d), &sb);
+	decode_journal(&d, &sb);
 	judge_places(&sb, device_bytes);
 	judge_fields(&d, &sb);
 	*ret = sb;

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A device with some of its bytes replaced: what a log would write to it, without writing. */
+#include "map/map.h"
+
+struct patched {
+	struct dev dev;
+	struct dev *below;
+	struct map_patch *patches;
+	size_t count;
+};
+
+struct batch {
+	VEC(struct dev_request) requests;
+	VEC(size_t) parents;
+};
+
+/* The first patch that ends behind `at`. */
+static size_t find(const struct patched *p, uint64_t at)
+{
+	size_t low = 0, high = p->count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (p->patches[middle].range.offset_bytes + p->patches[middle].range.length_bytes > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low;
+}
+
+static int add_read(struct batch *b, struct dev *dev, uint64_t offset, uint8_t *buffer, uint64_t length, size_t parent)
+{
+	struct dev_request q = { .dev = dev, .op = DEV_READ, .offset_bytes = offset, .length_bytes = length, .buffer = buffer };
+
+	return vec_push(&b->parents, parent) < 0 ? -ENOMEM : vec_push(&b->requests, q);
+}
+
+static int split(const struct patched *p, const struct dev_request *q, size_t parent, struct batch *b)
+{
+	uint64_t at = q->offset_bytes, end = at + q->length_bytes;
+	uint8_t *buffer = q->buffer;
+	int r = 0;
+
+	for (size_t i = find(p, at); r == 0 && at < end; i++) {
+		/* Behind the last patch there is one that nothing reaches. */
+		const struct map_patch *patch = &p->patches[i];
+		uint64_t begin = patch->range.offset_bytes, stop = begin < end ? begin : end, run;
+
+		if (at < stop) {
+			run = stop - at;
+			r = add_read(b, p->below, at, buffer, run, parent);
+			at += run;
+			buffer += run;
+		}
+		if (r < 0 || at >= end)
+			break;
+		stop = begin + patch->range.length_bytes;
+		run = (stop < end ? stop : end) - at;
+		if (patch->dev)
+			r = add_read(b, patch->dev, patch->dev_offset_bytes + (at - begin), buffer, run, parent);
+		else
+			memcpy(buffer, patch->data + (at - begin), run);
+		at += run;
+		buffer += run;
+	}
+	return r;
+}
+
+/* Reads only: the choke point refuses the rest. */
+static void patched_run(struct dev *dev, struct dev_request *requests, size_t count)
+{
+	const struct patched *p = (const struct patched *)dev;
+	struct batch b = { 0 };
+
+	for (size_t i = 0; i < count; i++)
+		requests[i].result = split(p, &requests[i], i, &b);
+	dev_run(b.requests.data, b.requests.count, NULL);
+	for (size_t i = 0; i < b.requests.count; i++) {
+		struct dev_request *parent = &requests[b.parents.data[i]];
+
+		if (!b.requests.data[i].result || parent->result)
+			continue;
+		parent->result = b.requests.data[i].result;
+		parent->reason = b.requests.data[i].reason;
+	}
+	vec_done(&b.requests);
+	vec_done(&b.parents);
+}
+
+static void patched_close(struct dev *dev)
+{
+	struct patched *p = (struct patched *)dev;
+
+	for (size_t i = 0; i < p->count; i++)
+		free((void *)(uintptr_t)p->patches[i].data);
+	free(p->patches);
+}
+
+static const struct dev_ops patched_ops = { .kind = "patched", .run = patched_run, .close = patched_close };
+
+static int copy_patch(const struct patched *p, const struct map_patch *from, struct map_patch *to)
+{
+	uint64_t end;
+	uint8_t *data;
+
+	if (!u64_add(from->range.offset_bytes, from->range.length_bytes, &end) || end > p->dev.size_bytes || !from->range.length_bytes ||
+	    !from->dev == !from->data)
+		return -EINVAL;
+	if (p->count &&
+	    p->patches[p->count - 1].range.offset_bytes + p->patches[p->count - 1].range.length_bytes > from->range.offset_bytes)
+		return -EINVAL;
+	*to = *from;
+	if (from->dev)
+		return range_inside(from->dev_offset_bytes, from->range.length_bytes, from->dev->size_bytes) ? 0 : -EINVAL;
+	data = malloc(from->range.length_bytes);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, from->data, from->range.length_bytes);
+	to->data = data;
+	return 0;
+}
+
+int map_open_patched(struct dev *below, const struct map_patch *patches, size_t count, struct dev **ret_dev)
+{
+	_cleanup_dev_ struct dev *dev = dev_new(sizeof(struct patched), &patched_ops, below->name, below->size_bytes, 1);
+	struct patched *p = (struct patched *)dev;
+
+	if (!p)
+		return -ENOMEM;
+	p->below = below;
+	p->patches = calloc(count + 1, sizeof(*p->patches));
+	if (!p->patches)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		int r = copy_patch(p, &patches[i], &p->patches[p->count]);
+
+		if (r < 0)
+			return r;
+		p->count++;
+	}
+	p->patches[count].range.offset_bytes = UINT64_MAX;
+	*ret_dev = dev;
+	dev = NULL;
+	return 0;
+}
