@@ -82,7 +82,7 @@ struct md1_superblock {
 	uint64_t stored_super_bytes;
 	uint64_t data_offset_bytes;
 	uint64_t data_bytes;
-	uint64_t recovery_bytes; /* MD1_RECOVERY_OFFSET: in sync below; UINT64_MAX without. A journal's tail stays out of it */
+	uint64_t recovery_bytes;     /* MD1_RECOVERY_OFFSET: in sync below; UINT64_MAX without. A journal's tail stays out of it */
 	uint64_t journal_tail_bytes; /* role MD1_ROLE_JOURNAL: from the data offset; else UINT64_MAX */
 	uint32_t dev_number;
 	uint8_t device_uuid[16];

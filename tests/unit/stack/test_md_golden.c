@@ -19,8 +19,6 @@
 static const struct {
 	const char *name, *reason;
 } content_later[] = {
-	{ "raid6-stale-2", "two members are lost: recovery from Q" },
-	{ "raid6-stale-2-ddf", "two members are lost: recovery from Q" },
 	{ "raid0-090-3u-orig", "0.90 does not record the layout: read by test_unrecorded_layout()" },
 	{ "raid0-090-3u-alt", "0.90 does not record the layout: read by test_unrecorded_layout()" },
 };
