@@ -163,23 +163,6 @@ static bool say_block(dev_t devno, unsigned depth, struct strbuf *ret)
 	       (depth < DEPTH_MAX && say_partition(devno, depth + 1, ret));
 }
 
-/* A partition cannot be had while the disk around it is held. */
-static bool say_whole_disk(dev_t devno, struct strbuf *ret)
-{
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-	char path[96];
-	dev_t disk;
-
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(devno), minor(devno));
-	if (access(path, F_OK) < 0)
-		return false;
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(devno), minor(devno));
-	if (!read_devno(path, &disk) || !say_block(disk, DEPTH_MAX, &text))
-		return false;
-	strbuf_printf(ret, "lies on a disk that %s", strbuf_text(&text));
-	return true;
-}
-
 static bool say_loop(const struct stat *file, struct strbuf *ret)
 {
 	_cleanup_(close_folder) DIR *block = opendir("/sys/block");
@@ -253,11 +236,29 @@ static bool say_process(const struct stat *what, unsigned own, struct strbuf *re
 
 bool holder_is_open_elsewhere(const struct stat *what) { return find_process(what, 1) != 0; }
 
+/* A partition cannot be had while the disk around it is held. */
+static bool say_whole_disk(dev_t devno, struct strbuf *ret)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	struct stat disk = { .st_mode = S_IFBLK };
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(devno), minor(devno));
+	if (access(path, F_OK) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(devno), minor(devno));
+	if (!read_devno(path, &disk.st_rdev) || (!say_block(disk.st_rdev, DEPTH_MAX, &text) && !say_process(&disk, 0, &text)))
+		return false;
+	strbuf_printf(ret, "lies on a disk that %s", strbuf_text(&text));
+	return true;
+}
+
 void holder_say(const struct stat *what, unsigned own, struct strbuf *ret)
 {
-	if (S_ISBLK(what->st_mode) ? say_block(what->st_rdev, 0, ret) || say_whole_disk(what->st_rdev, ret)
-				   : say_swap(what, ret) || say_loop(what, ret))
+	bool block = S_ISBLK(what->st_mode);
+
+	if (block ? say_block(what->st_rdev, 0, ret) : say_swap(what, ret) || say_loop(what, ret))
 		return;
-	if (!say_process(what, own, ret))
+	if (!say_process(what, own, ret) && !(block && say_whole_disk(what->st_rdev, ret)))
 		strbuf_add(ret, "is in use by another program or by the kernel, which does not say by what");
 }
