@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The overlay is a sparse file as long as the device, so that a byte keeps its address; a bitmap says which granules live there. A page of bitmap is made
- * when its first granule is written: a device of any size costs what is written to it.
+ * The overlay is a sparse file as long as the device, so that a byte keeps its address; marks say which granules live there.
  *
- * A bit is set after its granule is in the overlay, and never cleared: readers need no lock. Filling the rest of a granule of which only a part is written
+ * A granule is marked after it is in the overlay: readers need no lock. Filling the rest of a granule of which only a part is written
  * excludes all other writers, because old bytes must not land on what they have just written.
  */
 #include <fcntl.h>
@@ -11,22 +10,17 @@
 #include <unistd.h>
 
 #include "dev/dev_priv.h"
+#include "dev/marks.h"
 
-#define GRANULE_BYTES	 (4 * KIB)
-#define PAGE_BITS	 (UINT64_C(1) << 18) /* a page of bitmap describes 1 GiB */
-#define PAGE_WORDS	 (PAGE_BITS / 64)
 #define EXTENT_MAX_BYTES GIB /* looked at in one go */
 #define OVERLAY_FOLDER	 "/var/tmp"
-
-typedef _Atomic(uint64_t) bit_word;
 
 struct cow {
 	struct dev dev;
 	struct dev *below;
 	struct dev *overlay;
 	pthread_rwlock_t fill; /* held for writing while a granule is filled, for reading while the overlay is written */
-	_Atomic(bit_word *) *pages;
-	size_t pages_count;
+	struct marks marks;
 };
 
 /* Parts of a batch, on the overlay or below. */
@@ -34,37 +28,6 @@ struct parts {
 	VEC(struct dev_request) requests;
 	VEC(size_t) owners;
 };
-
-static bool in_overlay(const struct cow *cow, uint64_t granule)
-{
-	bit_word *page = cow->pages[granule / PAGE_BITS];
-	uint64_t bit = granule % PAGE_BITS;
-
-	return page && (page[bit / 64] >> bit % 64 & 1);
-}
-
-static int make_page(struct cow *cow, uint64_t granule)
-{
-	_Atomic(bit_word *) *at = &cow->pages[granule / PAGE_BITS];
-	bit_word *page, *none = NULL;
-
-	if (*at)
-		return 0;
-	page = calloc(PAGE_WORDS, sizeof(*page));
-	if (!page)
-		return -ENOMEM;
-	if (!atomic_compare_exchange_strong(at, &none, page))
-		free(page);
-	return 0;
-}
-
-static void set_in_overlay(struct cow *cow, uint64_t granule)
-{
-	bit_word *page = cow->pages[granule / PAGE_BITS];
-	uint64_t bit = granule % PAGE_BITS;
-
-	atomic_fetch_or(&page[bit / 64], UINT64_C(1) << bit % 64);
-}
 
 static int add_part(struct parts *parts, struct dev *dev, const struct dev_request *q, uint64_t begin, uint64_t end, size_t owner)
 {
@@ -89,13 +52,9 @@ static int split_read(struct cow *cow, const struct dev_request *q, size_t owner
 	int r = 0;
 
 	for (uint64_t at = q->offset_bytes, to; r == 0 && at < end; at = to) {
-		bool upper = in_overlay(cow, at / GRANULE_BYTES);
+		bool upper = marks_has(&cow->marks, at / MARKS_GRANULE_BYTES);
 
-		to = round_down_u64(at, GRANULE_BYTES) + GRANULE_BYTES;
-		while (to < end && in_overlay(cow, to / GRANULE_BYTES) == upper)
-			to += GRANULE_BYTES;
-		if (to > end)
-			to = end;
+		to = marks_run_end(&cow->marks, at, end);
 		r = add_part(parts, upper ? cow->overlay : cow->below, q, at, to, owner);
 	}
 	return r;
@@ -104,20 +63,20 @@ static int split_read(struct cow *cow, const struct dev_request *q, size_t owner
 /* The granule at `offset` will be written in part: the rest of it comes from below. */
 static int fill(struct cow *cow, uint64_t offset_bytes)
 {
-	uint64_t begin = round_down_u64(offset_bytes, GRANULE_BYTES), left = cow->dev.size_bytes - begin;
-	size_t length = (size_t)(left < GRANULE_BYTES ? left : GRANULE_BYTES);
-	uint8_t buffer[GRANULE_BYTES];
+	uint64_t begin = round_down_u64(offset_bytes, MARKS_GRANULE_BYTES), left = cow->dev.size_bytes - begin;
+	size_t length = (size_t)(left < MARKS_GRANULE_BYTES ? left : MARKS_GRANULE_BYTES);
+	uint8_t buffer[MARKS_GRANULE_BYTES];
 	int r = 0;
 
-	if (in_overlay(cow, begin / GRANULE_BYTES))
+	if (marks_has(&cow->marks, begin / MARKS_GRANULE_BYTES))
 		return 0;
 	pthread_rwlock_wrlock(&cow->fill);
-	if (!in_overlay(cow, begin / GRANULE_BYTES)) {
+	if (!marks_has(&cow->marks, begin / MARKS_GRANULE_BYTES)) {
 		r = dev_read(cow->below, begin, buffer, length, NULL);
 		if (r == 0)
 			r = dev_write(cow->overlay, begin, buffer, length, NULL);
 		if (r == 0)
-			set_in_overlay(cow, begin / GRANULE_BYTES);
+			marks_set(&cow->marks, begin, length);
 	}
 	pthread_rwlock_unlock(&cow->fill);
 	return r;
@@ -126,26 +85,23 @@ static int fill(struct cow *cow, uint64_t offset_bytes)
 static int prepare_write(struct cow *cow, const struct dev_request *q)
 {
 	uint64_t end = q->offset_bytes + q->length_bytes;
-	int r = 0;
+	int r = marks_prepare(&cow->marks, q->offset_bytes, q->length_bytes);
 
-	for (uint64_t page = q->offset_bytes / GRANULE_BYTES / PAGE_BITS; r == 0 && page * PAGE_BITS * GRANULE_BYTES < end; page++)
-		r = make_page(cow, page * PAGE_BITS);
-	if (r == 0 && q->offset_bytes % GRANULE_BYTES)
+	if (r == 0 && q->offset_bytes % MARKS_GRANULE_BYTES)
 		r = fill(cow, q->offset_bytes);
-	if (r == 0 && end % GRANULE_BYTES && end < cow->dev.size_bytes)
+	if (r == 0 && end % MARKS_GRANULE_BYTES && end < cow->dev.size_bytes)
 		r = fill(cow, end);
 	return r;
 }
 
 static int copy_in(struct cow *cow, const struct dev_request *q)
 {
-	uint64_t end = q->offset_bytes + q->length_bytes;
 	int r;
 
 	pthread_rwlock_rdlock(&cow->fill);
 	r = dev_write(cow->overlay, q->offset_bytes, q->buffer, q->length_bytes, NULL);
-	for (uint64_t g = q->offset_bytes / GRANULE_BYTES; r == 0 && g * GRANULE_BYTES < end; g++)
-		set_in_overlay(cow, g);
+	if (r == 0)
+		marks_set(&cow->marks, q->offset_bytes, q->length_bytes);
 	pthread_rwlock_unlock(&cow->fill);
 	return r;
 }
@@ -189,12 +145,9 @@ static int cow_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_b
 {
 	const struct cow *cow = (const struct cow *)dev;
 	uint64_t most = *length_bytes < EXTENT_MAX_BYTES ? *length_bytes : EXTENT_MAX_BYTES;
-	uint64_t next = round_down_u64(offset_bytes, GRANULE_BYTES) + GRANULE_BYTES;
-	bool upper = in_overlay(cow, offset_bytes / GRANULE_BYTES);
+	bool upper = marks_has(&cow->marks, offset_bytes / MARKS_GRANULE_BYTES);
 
-	while (next < offset_bytes + most && in_overlay(cow, next / GRANULE_BYTES) == upper)
-		next += GRANULE_BYTES;
-	*length_bytes = next - offset_bytes < most ? next - offset_bytes : most;
+	*length_bytes = marks_run_end(&cow->marks, offset_bytes, offset_bytes + most) - offset_bytes;
 	*ret_zero = false;
 	return upper ? 0 : dev_extent(cow->below, offset_bytes, length_bytes, ret_zero);
 }
@@ -203,9 +156,7 @@ static void cow_close(struct dev *dev)
 {
 	struct cow *cow = (struct cow *)dev;
 
-	for (size_t i = 0; cow->pages && i < cow->pages_count; i++)
-		free(cow->pages[i]);
-	free(cow->pages);
+	marks_done(&cow->marks);
 	dev_close(cow->overlay);
 	pthread_rwlock_destroy(&cow->fill);
 }
@@ -214,7 +165,7 @@ static const struct dev_ops cow_ops = { .kind = "cow", .run = cow_run, .extent =
 
 static int open_overlay(struct cow *cow, struct blkalign_error *reterr)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *folder = secure_getenv("TMPDIR");
 	int fd, r;
 
 	if (!folder || !*folder)
@@ -256,9 +207,9 @@ int dev_open_cow(struct dev *below, struct dev **ret_dev, struct blkalign_error 
 	cow->below = below;
 	cow->dev.writable = true;
 	init_fill_lock(&cow->fill);
-	cow->pages_count = (size_t)(below->size_bytes / GRANULE_BYTES / PAGE_BITS) + 1;
-	cow->pages = calloc(cow->pages_count, sizeof(*cow->pages));
-	r = cow->pages ? open_overlay(cow, reterr) : -ENOMEM;
+	r = marks_init(&cow->marks, below->size_bytes);
+	if (r == 0)
+		r = open_overlay(cow, reterr);
 	if (r < 0) {
 		dev_close(&cow->dev);
 		return r;

@@ -109,8 +109,9 @@ void dev_undo_close(struct dev_undo *undo);
 /** Writes to the result are logged in `undo`, then passed to `below`. Both are borrowed. */
 int dev_open_undo(struct dev *below, struct dev_undo *undo, struct dev **ret_dev, struct blkalign_error *reterr);
 /**
- * Put the logged bytes back on `devs` (recognised by name and size), newest first, after making sure that each still holds what was written since. Nothing is
- * written when one does not.
+ * Put the logged bytes back on `devs`, after making sure that each still holds what was written since (or the old bytes); nothing is written when one does not: -ESTALE.
+ * Devices are recognised by size and by what the disk says of itself, or else by path; -ENOENT when one of the log is missing. What could not be read
+ * when it was to be logged stays as it is. `ret_bytes`: how many were put back.
  */
 int dev_undo_apply(struct dev_undo *undo, struct dev *const *devs, size_t count, uint64_t *ret_bytes, struct blkalign_error *reterr);
 
