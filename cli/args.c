@@ -56,7 +56,7 @@ void cli_help(const struct cli_verb *verb)
 		       "array together), a snapshot, a dumped /sys tree, or a file of pasted text from\n"
 		       "lsblk, fdisk, mdadm, pvs and the like.\n\n"
 		       "`blkalign VERB --help` lists the options. Exit status of check: 0 aligned,\n"
-		       "1 could not check, 2 warnings, 3 misaligned.\n");
+		       "1 could not check, 2 warnings, 3 misaligned or at risk.\n");
 		return;
 	}
 	printf("Usage: blkalign %s [OPTION...] %s\n\n", verb->name, verb->arguments);
@@ -64,7 +64,7 @@ void cli_help(const struct cli_verb *verb)
 		if (rows[i].verbs & verb->bit)
 			help_row(&rows[i]);
 	if (verb->bit == CHECK)
-		printf("\nExit status: 0 aligned, 1 could not check, 2 warnings, 3 misaligned.\n");
+		printf("\nExit status: 0 aligned, 1 could not check, 2 warnings, 3 misaligned or at risk.\n");
 }
 
 #define BLOCK_MIN_BYTES 512ULL

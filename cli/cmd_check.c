@@ -18,6 +18,7 @@ static int status_of(enum blkalign_verdict verdict)
 	case BLKALIGN_VERDICT_WARNING:
 		return CLI_WARNINGS;
 	case BLKALIGN_VERDICT_MISALIGNED:
+	case BLKALIGN_VERDICT_AT_RISK:
 		return CLI_MISALIGNED;
 	case BLKALIGN_VERDICT_UNKNOWN:
 		break;

@@ -231,6 +231,7 @@ static const char *verdict_text(const struct blkalign_node *node, const struct b
 	case BLKALIGN_VERDICT_WARNING:
 		return "partly";
 	case BLKALIGN_VERDICT_MISALIGNED:
+	case BLKALIGN_VERDICT_AT_RISK:
 		return "NO";
 	case BLKALIGN_VERDICT_UNKNOWN:
 		break;

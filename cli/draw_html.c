@@ -9,7 +9,7 @@ static const char style[] =
 	"body{font:15px/1.45 sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#222}"
 	"h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}pre{background:#f4f5f7;padding:.7em;overflow-x:auto}"
 	".error{border-left:4px solid #d03030}.warning{border-left:4px solid #d09000}.note{border-left:4px solid #b0b6be}"
-	".f{padding-left:1em;margin:1em 0}.misaligned{color:#d03030}.aligned{color:#2a8a3a}svg{max-width:100%;height:auto}"
+	".f{padding-left:1em;margin:1em 0}.misaligned,.at-risk{color:#d03030}.aligned{color:#2a8a3a}svg{max-width:100%;height:auto}"
 	"td{padding:.1em .8em .1em 0;vertical-align:top}";
 
 static void paragraph(FILE *out, const char *label, const char *text)

@@ -10,7 +10,7 @@ int report_nagios(const struct report_totals *t, bool failed)
 {
 	static const char *const words[] = { "OK", "WARNING", "CRITICAL", "UNKNOWN" };
 	int status = failed && t->worst < BLKALIGN_VERDICT_WARNING ? 3
-		     : t->worst == BLKALIGN_VERDICT_MISALIGNED	   ? 2
+		     : t->worst >= BLKALIGN_VERDICT_MISALIGNED	   ? 2
 		     : t->worst == BLKALIGN_VERDICT_WARNING	   ? 1
 		     : t->worst == BLKALIGN_VERDICT_UNKNOWN	   ? 3
 								   : 0;
@@ -20,7 +20,7 @@ int report_nagios(const struct report_totals *t, bool failed)
 	snprintf(first, sizeof(first), "%s", t->first);
 	for (char *p = first; *p; p++)
 		*p = *p == '|' || *p == '\n' ? ' ' : *p;
-	printf("BLKALIGN %s - %zu misaligned, %zu warnings, %zu notes%s%s | errors=%zu warnings=%zu notes=%zu\n", words[status], t->errors,
+	printf("BLKALIGN %s - %zu errors, %zu warnings, %zu notes%s%s | errors=%zu warnings=%zu notes=%zu\n", words[status], t->errors,
 	       t->warnings, t->notes, status && *first ? ": " : "", status ? first : "", t->errors, t->warnings, t->notes);
 	return status;
 }
@@ -34,7 +34,7 @@ static struct family {
 	char *text;
 	size_t length;
 } families[] = {
-	{ .name = "blkalign_status", .help = "0 aligned, 1 could not be judged, 2 warnings, 3 misaligned." },
+	{ .name = "blkalign_status", .help = "0 aligned, 1 could not be judged, 2 warnings, 3 misaligned or at risk." },
 	{ .name = "blkalign_findings", .help = "Number of findings by severity." },
 	{ .name = "blkalign_finding", .help = "One finding: where it shows and which layer is guilty." },
 };

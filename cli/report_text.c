@@ -18,7 +18,7 @@ static enum cli_style severity_style(enum blkalign_severity s)
 static enum cli_style verdict_style(enum blkalign_verdict v)
 {
 	return v == BLKALIGN_VERDICT_ALIGNED	  ? CLI_GREEN
-	       : v == BLKALIGN_VERDICT_MISALIGNED ? CLI_RED
+	       : v >= BLKALIGN_VERDICT_MISALIGNED ? CLI_RED
 	       : v == BLKALIGN_VERDICT_WARNING	  ? CLI_YELLOW
 						  : CLI_DIM;
 }
@@ -112,6 +112,7 @@ static void headline(const struct cli_options *o, const char *label, const struc
 		[BLKALIGN_VERDICT_UNKNOWN] = "unknown: too little is known to judge",
 		[BLKALIGN_VERDICT_WARNING] = "warning: no data lies across physical blocks, but see below",
 		[BLKALIGN_VERDICT_MISALIGNED] = "MISALIGNED: data lies across physical blocks",
+		[BLKALIGN_VERDICT_AT_RISK] = "AT RISK: data may be read wrong or not at all, or be lost by writing",
 	};
 	enum blkalign_verdict v = blkalign_report_verdict(report);
 	const struct blkalign_node *host = blkalign_graph_host(graph);

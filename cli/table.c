@@ -48,6 +48,7 @@ static const char *style_of(const struct drawing *d, const struct blkalign_node 
 	case BLKALIGN_VERDICT_WARNING:
 		return "yellow";
 	case BLKALIGN_VERDICT_MISALIGNED:
+	case BLKALIGN_VERDICT_AT_RISK:
 		return "red";
 	case BLKALIGN_VERDICT_UNKNOWN:
 		break;

@@ -2,8 +2,9 @@
 /**
  * Judging a graph: findings, and the layer-by-layer verdict.
  *
- * Checking reads the graph only. Severity: ERROR = data lies across physical blocks now; WARNING = across chunks or stripes where
- * that costs, or a wrong value that the tools of this host would obey next time; NOTE = worth knowing, nothing to do.
+ * Checking reads the graph only. Severity: ERROR = data lies across physical blocks now, or is at risk: read wrong, not at all, or destroyed by writing;
+ * WARNING = across chunks or stripes where that costs, something that will not open or assemble, or a wrong value that the tools of this host would obey
+ * next time; NOTE = worth knowing, nothing to do.
  */
 #ifndef BLKALIGN_CHECK_H
 #define BLKALIGN_CHECK_H
@@ -21,6 +22,7 @@ enum blkalign_verdict {
 	BLKALIGN_VERDICT_UNKNOWN, /**< too little is known to judge */
 	BLKALIGN_VERDICT_WARNING,
 	BLKALIGN_VERDICT_MISALIGNED,
+	BLKALIGN_VERDICT_AT_RISK, /**< of the whole only, never of a layer: some error is about the data itself and not about its place */
 };
 
 /** Row of findings.def: what can be said. All strings are static; the texts hold no variable parts. */
@@ -75,7 +77,7 @@ BLKALIGN_API const struct blkalign_finding *blkalign_report_finding(const struct
 BLKALIGN_API size_t blkalign_report_layers(const struct blkalign_report *report);
 BLKALIGN_API const struct blkalign_layer *blkalign_report_layer(const struct blkalign_report *report, size_t index);
 
-/** "aligned", "unknown", "warning", "misaligned". Static. */
+/** "aligned", "unknown", "warning", "misaligned", "at-risk". Static. */
 BLKALIGN_API const char *blkalign_verdict_name(enum blkalign_verdict verdict);
 /** "note", "warning", "error". Static. */
 BLKALIGN_API const char *blkalign_severity_name(enum blkalign_severity severity);

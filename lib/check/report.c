@@ -4,9 +4,14 @@
 #include "check/report.h"
 #include "graph/graph.h"
 
+struct kept {
+	struct blkalign_finding finding; /* first: sorted as such */
+	enum impact impact;
+};
+
 struct blkalign_report {
 	struct arena *arena;
-	VEC(struct blkalign_finding) findings;
+	VEC(struct kept) findings;
 	VEC(struct blkalign_layer) layers;
 	enum blkalign_verdict verdict;
 	bool failed; /* an allocation failed: the report is incomplete */
@@ -17,6 +22,7 @@ enum blkalign_severity impact_severity(enum impact impact)
 	static const enum blkalign_severity severities[] = {
 		[IMPACT_NONE] = BLKALIGN_NOTE,	      [IMPACT_TUNING] = BLKALIGN_NOTE,	  [IMPACT_LOSES_SPEED] = BLKALIGN_WARNING,
 		[IMPACT_MISLEADS] = BLKALIGN_WARNING, [IMPACT_BREAKS] = BLKALIGN_WARNING, [IMPACT_ACROSS_PHYSICAL] = BLKALIGN_ERROR,
+		[IMPACT_AT_RISK] = BLKALIGN_ERROR,
 	};
 
 	return severities[impact];
@@ -87,7 +93,7 @@ void report_add(struct blkalign_report *report, const struct draft *draft)
 		.remedy = draft->remedy,
 	};
 
-	if (vec_push(&report->findings, finding) < 0)
+	if (vec_push(&report->findings, ((struct kept){ finding, draft->impact })) < 0)
 		report->failed = true;
 }
 
@@ -102,7 +108,7 @@ void report_layer(struct blkalign_report *report, const struct blkalign_node *no
 /* Worst first, then in graph order, then as the table lists them. */
 static int finding_order(const void *left, const void *right)
 {
-	const struct blkalign_finding *a = left, *b = right;
+	const struct blkalign_finding *a = &((const struct kept *)left)->finding, *b = &((const struct kept *)right)->finding;
 	size_t ia = blkalign_node_index(a->node), ib = blkalign_node_index(b->node);
 
 	if (a->severity != b->severity)
@@ -112,13 +118,21 @@ static int finding_order(const void *left, const void *right)
 	return a->info == b->info ? 0 : a->info < b->info ? -1 : 1;
 }
 
+static bool is_error(const struct blkalign_report *report, size_t i)
+{
+	return i < report->findings.count && report->findings.data[i].finding.severity == BLKALIGN_ERROR;
+}
+
 static enum blkalign_verdict sum_up(const struct blkalign_report *report)
 {
 	size_t layered = 0, drives = 0, aligned = 0;
 
-	if (report->findings.count && report->findings.data[0].severity == BLKALIGN_ERROR)
+	for (size_t i = 0; is_error(report, i); i++)
+		if (report->findings.data[i].impact == IMPACT_AT_RISK)
+			return BLKALIGN_VERDICT_AT_RISK;
+	if (is_error(report, 0))
 		return BLKALIGN_VERDICT_MISALIGNED;
-	if (report->findings.count && report->findings.data[0].severity == BLKALIGN_WARNING)
+	if (report->findings.count && report->findings.data[0].finding.severity == BLKALIGN_WARNING)
 		return BLKALIGN_VERDICT_WARNING;
 	for (size_t i = 0; i < report->layers.count; i++) {
 		const struct blkalign_layer *l = &report->layers.data[i];
@@ -180,11 +194,11 @@ static int length_without_verdict(const char *text)
  */
 static void condemn_lines(struct blkalign_report *report)
 {
-	for (size_t i = 0; i < report->findings.count && report->findings.data[i].severity == BLKALIGN_ERROR; i++) {
-		const struct blkalign_finding *f = &report->findings.data[i];
+	for (size_t i = 0; is_error(report, i); i++) {
+		const struct blkalign_finding *f = &report->findings.data[i].finding;
 		struct blkalign_layer *line = line_of(report, f->node);
 
-		if (!line || line->verdict == BLKALIGN_VERDICT_MISALIGNED)
+		if (!line || line->verdict == BLKALIGN_VERDICT_MISALIGNED || report->findings.data[i].impact == IMPACT_AT_RISK)
 			continue;
 		line->verdict = BLKALIGN_VERDICT_MISALIGNED;
 		line->text = report_text(report, "%.*s; %s: misaligned", length_without_verdict(line->text), line->text, f->info->id);
@@ -207,7 +221,7 @@ size_t blkalign_report_layers(const struct blkalign_report *report) { return rep
 
 const struct blkalign_finding *blkalign_report_finding(const struct blkalign_report *report, size_t index)
 {
-	return index < report->findings.count ? &report->findings.data[index] : NULL;
+	return index < report->findings.count ? &report->findings.data[index].finding : NULL;
 }
 
 const struct blkalign_layer *blkalign_report_layer(const struct blkalign_report *report, size_t index)
@@ -218,10 +232,9 @@ const struct blkalign_layer *blkalign_report_layer(const struct blkalign_report 
 const char *blkalign_verdict_name(enum blkalign_verdict verdict)
 {
 	static const char *const names[] = {
-		[BLKALIGN_VERDICT_ALIGNED] = "aligned",
-		[BLKALIGN_VERDICT_UNKNOWN] = "unknown",
-		[BLKALIGN_VERDICT_WARNING] = "warning",
-		[BLKALIGN_VERDICT_MISALIGNED] = "misaligned",
+		[BLKALIGN_VERDICT_ALIGNED] = "aligned", [BLKALIGN_VERDICT_UNKNOWN] = "unknown",
+		[BLKALIGN_VERDICT_WARNING] = "warning", [BLKALIGN_VERDICT_MISALIGNED] = "misaligned",
+		[BLKALIGN_VERDICT_AT_RISK] = "at-risk",
 	};
 
 	return names[verdict];

@@ -26,6 +26,7 @@ enum impact {
 	IMPACT_MISLEADS,	/**< a wrong value that the tools of this host would obey next time, or the kernel obeys now */
 	IMPACT_BREAKS,		/**< something cannot be opened, joined or mounted, now or after the next assembly */
 	IMPACT_ACROSS_PHYSICAL, /**< data lies across physical blocks now */
+	IMPACT_AT_RISK,		/**< data is read wrong or not at all, or writing destroys it */
 };
 
 enum blkalign_severity impact_severity(enum impact impact);
