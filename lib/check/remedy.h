@@ -12,6 +12,12 @@ const char *remedy_for_read_ahead(struct check *c, const struct blkalign_node *n
 /** For a device with a bogus hint on which nothing was placed yet, or is placed well. */
 const char *remedy_for_hint(struct check *c, const struct blkalign_node *node);
 
+/* remedy_md.c */
+const char *remedy_for_dirty_degraded(struct check *c, const struct blkalign_node *array);
+const char *remedy_for_stale(struct check *c, const struct blkalign_node *array);
+const char *remedy_for_bad_blocks(struct check *c, const struct blkalign_node *array);
+const char *remedy_for_missing_bitmap(struct check *c, const struct blkalign_node *array);
+
 /* remedy_partition.c */
 const char *remedy_for_partition(struct check *c, const struct blame *blame, uint64_t target_bytes);
 /** Where a partition can be moved to: `wanted_bytes`, or, when its neighbours leave no room there, the next good start on either side. */

@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 #include "check/rules.h"
-
-#define FEATURE_RAID0_LAYOUT 4096 /* MD_FEATURE_RAID0_LAYOUT of a 1.x superblock */
+#include "check/shell.h"
 
 static void rule_chunk(struct check *c, const struct blkalign_node *n)
 {
@@ -86,23 +85,91 @@ static void report_too_new(struct check *c, const struct blkalign_node *n, const
 
 	if (known > 0)
 		return;
-	check_report(c, FINDING_MD_SUPERBLOCK_TOO_NEW, known < 0 ? IMPACT_BREAKS : IMPACT_NONE, n, value, 0,
+	check_report(c, FINDING_MD_FEATURE_TOO_NEW, known < 0 ? IMPACT_BREAKS : IMPACT_NONE, n, value, 0,
 		     report_text(c->report,
 				 "superblock of %s %s: kernels before %" PRIu32 ".%" PRIu32
 				 " refuse it as 'no valid v1.x superblock' although it is sound%s",
 				 check_name(c, n), what, a, b, known < 0 ? "; this host's kernel is older" : ""));
 }
 
-void rule_md(struct check *c, const struct blkalign_node *n)
+/*
+ * Feature bits of 1.x superblocks (include/uapi/linux/raid/md_p.h) and the kernels that brought them. Nearly every kernel in use knows these: they are told
+ * only where the kernel is known not to.
+ */
+static void rule_features(struct check *c, const struct blkalign_node *n)
 {
-	uint64_t stored = blkalign_node_u64(n, BLKALIGN_ATTR_MD_STORED_LOGICAL_BLOCK),
-		 features = blkalign_node_u64(n, BLKALIGN_ATTR_MD_FEATURES);
+	static const struct {
+		uint64_t bit;
+		const char *what;
+		uint32_t a, b;
+	} features[] = {
+		{ 4096, "records the RAID0 layout", 5, 4 },
+		{ 2048, "has room for several parity logs", 4, 14 },
+		{ 1024, "has a parity log", 4, 12 },
+		{ 512, "has a write journal", 4, 4 },
+	};
+	uint64_t bits = blkalign_node_u64(n, BLKALIGN_ATTR_MD_FEATURES);
 
-	rule_chunk(c, n);
-	rule_members(c, n);
+	for (size_t i = 0; is_set(bits) && i < ARRAY_SIZE(features); i++)
+		if (bits & features[i].bit && kernel_at_least(c, features[i].a, features[i].b) < 0)
+			report_too_new(c, n, features[i].what, features[i].a, features[i].b, BLKALIGN_UNKNOWN);
+}
+
+/* What the kernel runs it can read, whatever its number: distributions put newer features into older kernels. */
+static void rule_too_new(struct check *c, const struct blkalign_node *n)
+{
+	uint64_t stored = blkalign_node_u64(n, BLKALIGN_ATTR_MD_STORED_LOGICAL_BLOCK);
+
+	if (md_is_running(n))
+		return;
 	if (is_set(stored))
 		report_too_new(c, n, "stores a logical block size", 6, 19, stored);
-	/* Every kernel in use knows the layout bit; it is told only where the kernel is known not to. */
-	if (is_set(features) && features & FEATURE_RAID0_LAYOUT && kernel_at_least(c, 5, 4) < 0)
-		report_too_new(c, n, "records the RAID0 layout", 5, 4, BLKALIGN_UNKNOWN);
+	if (attr_is(n, BLKALIGN_ATTR_MD_BITMAP, "lockless"))
+		report_too_new(c, n, "has a lockless bitmap", 6, 18, BLKALIGN_UNKNOWN);
+	rule_features(c, n);
+}
+
+/* drivers/md/raid0.c, raid0_size(): rdev_sectors & ~(chunk_sectors - 1) */
+static void rule_raid0_chunk(struct check *c, const struct blkalign_node *n)
+{
+	uint64_t chunk = blkalign_node_u64(n, BLKALIGN_ATTR_MD_CHUNK);
+
+	if (!attr_is(n, BLKALIGN_ATTR_MD_LEVEL, "raid0") || !is_set(chunk) || is_power_of_2(chunk))
+		return;
+	check_report(c, FINDING_MD_RAID0_CHUNK, IMPACT_NONE, n, chunk, BLKALIGN_UNKNOWN,
+		     report_text(c->report,
+				 "chunk of %s is %" PRIu64
+				 " bytes, no power of two: the kernel masks the members' sizes with it, and the array "
+				 "is smaller than they are together",
+				 check_name(c, n), chunk));
+}
+
+static void rule_overlap(struct check *c, const struct blkalign_node *n)
+{
+	const char *layout = blkalign_node_str(n, BLKALIGN_ATTR_MD_LAYOUT_NAME);
+
+	if (blkalign_node_u64(n, BLKALIGN_ATTR_MD_OVERLAPS) != 1)
+		return;
+	report_add(c->report,
+		   &(struct draft){ .finding = FINDING_MD_LAYOUT_OVERLAP,
+				    .impact = IMPACT_AT_RISK,
+				    .node = n,
+				    .found_bytes = BLKALIGN_UNKNOWN,
+				    .expected_bytes = BLKALIGN_UNKNOWN,
+				    .message = report_text(c->report,
+							   "layout of %s (%s on %" PRIu64 " members) puts copies of different chunks "
+							   "into one place: writing a chunk destroys a copy of another",
+							   check_name(c, n), report_escaped(c->report, layout ? layout : "unknown"),
+							   blkalign_node_u64(n, BLKALIGN_ATTR_MD_MEMBERS)),
+				    .remedy = script_general(c, FINDING_MD_LAYOUT_OVERLAP) });
+}
+
+void rule_md(struct check *c, const struct blkalign_node *n)
+{
+	rule_chunk(c, n);
+	rule_members(c, n);
+	rule_raid0_chunk(c, n);
+	rule_overlap(c, n);
+	rule_too_new(c, n);
+	rule_md_state(c, n);
 }

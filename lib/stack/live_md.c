@@ -188,7 +188,7 @@ static int set_geometry(const struct live_dev *md, const struct raid_geometry *g
 		r = graph_set_str(md->node, BLKALIGN_ATTR_MD_LAYOUT_NAME, layout, BLKALIGN_ORIGIN_COMPUTED);
 	if (r == 0 && g->chunk_bytes && g->level != RAID_LINEAR && g->level != RAID_1)
 		r = graph_set_u64(md->node, BLKALIGN_ATTR_MD_STRIPE, g->chunk_bytes * raid_data_members(g), BLKALIGN_ORIGIN_COMPUTED);
-	return r;
+	return r == 0 ? md_set_overlap(md->node, g) : r;
 }
 
 static int map(struct live *live, const struct live_dev *md, const struct members *members)

@@ -182,6 +182,8 @@ void md_uuid_text(const uint8_t uuid[16], char ret[36]);
 
 /** Attributes of `node` from the superblocks; what the node knows already (from sysfs) stays. `g` may be NULL. */
 int md_array_annotate(struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g);
+/** raid10: whether copies of different chunks share a place. What is known already stays. */
+int md_set_overlap(struct blkalign_node *node, const struct raid_geometry *g);
 /** What state it is in, also on the nodes of its members. While the kernel runs it, that is not for the superblocks to say. */
 int md_array_set_state(struct stack *stack, struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g);
 /** A sync of `node` has come so far. What is known already stays. */

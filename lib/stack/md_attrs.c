@@ -168,6 +168,13 @@ static int set_block(struct blkalign_node *node, const struct md_array *a, enum 
 	return known ? set_computed(node, attr, largest) : 0;
 }
 
+int md_set_overlap(struct blkalign_node *node, const struct raid_geometry *g)
+{
+	if (g->level != RAID_10 || blkalign_node_value(node, BLKALIGN_ATTR_MD_OVERLAPS))
+		return 0;
+	return graph_set_bool(node, BLKALIGN_ATTR_MD_OVERLAPS, raid_overlaps_itself(g), BLKALIGN_ORIGIN_COMPUTED);
+}
+
 int md_array_annotate(struct blkalign_node *node, const struct md_array *a, const struct raid_geometry *g)
 {
 	int r = set_identity(node, a->freshest);
@@ -178,6 +185,8 @@ int md_array_annotate(struct blkalign_node *node, const struct md_array *a, cons
 		r = set_counts(node, a);
 	if (r >= 0)
 		r = set_extras(node, a);
+	if (r >= 0 && g)
+		r = md_set_overlap(node, g);
 	if (r >= 0 && g && g->chunk_bytes && g->level != RAID_LINEAR)
 		r = set_computed(node, BLKALIGN_ATTR_MD_STRIPE, g->chunk_bytes * raid_data_members(g));
 	if (r >= 0)

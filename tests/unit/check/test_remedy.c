@@ -21,8 +21,8 @@ static struct blkalign_node *numbered(struct blkalign_graph *g, const char *name
 /* Commands start with the name of one of these programs. */
 static void assert_is_script(const char *remedy)
 {
-	static const char *const programs[] = { "echo '", "pv",	     "vg",	 "lv",	     "mdadm ",	  "tune2fs ",	    "cryptsetup ",
-						"mount ", "umount ", "swapoff ", "losetup ", "blockdev ", "LOOP=$(losetup " };
+	static const char *const programs[] = { "echo '", "pv",	     "vg",	 "lv",	     "mdadm ",	  "tune2fs ",	     "cryptsetup ",
+						"mount ", "umount ", "swapoff ", "losetup ", "blockdev ", "LOOP=$(losetup ", "blkalign " };
 
 	for (const char *line = remedy, *end; line; line = *end ? end + 1 : NULL) {
 		bool comment = !strncmp(line, "# ", 2), known = comment;
@@ -228,6 +228,130 @@ static void test_words(void **state)
 	assert_word("\xff\xc3", "$'\\377\\303'");
 }
 
+/* --- the state of an array --- */
+
+/* Four members, `stale` of them left out, and a name that a shell would act on. */
+static struct blkalign_node *array_in_state(struct blkalign_graph *g, const char *level, const char *words, uint32_t stale)
+{
+	static const char *const names[] = { "sda", "sdb; rm -r $HOME", "sdc", "sdd" };
+	struct blkalign_node *array = node(g, BLKALIGN_KIND_MD, "md0");
+
+	set_text(array, BLKALIGN_ATTR_MD_LEVEL, level);
+	set(array, BLKALIGN_ATTR_MD_CHUNK, 64 * KIB);
+	set(array, BLKALIGN_ATTR_MD_MEMBERS, 4);
+	assert_int_equal(graph_set_str(array, BLKALIGN_ATTR_MD_STATE, words, BLKALIGN_ORIGIN_ONDISK), 0);
+	assert_int_equal(graph_set_bool(array, BLKALIGN_ATTR_MD_DIRTY, !strncmp(words, "dirty", 5), BLKALIGN_ORIGIN_ONDISK), 0);
+	set(array, BLKALIGN_ATTR_MD_DEGRADED, stale);
+	set(array, BLKALIGN_ATTR_MD_STALE, stale);
+	for (uint32_t i = 0; i < 4; i++) {
+		struct blkalign_edge e = { .upper = array,
+					   .lower = plain_disk(g, names[i]),
+					   .lower_offset_bytes = MIB,
+					   .length_bytes = GIB,
+					   .chunk_bytes = 64 * KIB,
+					   .stripes = 3,
+					   .slot = i < stale ? BLKALIGN_SLOT_NONE : i,
+					   .state = i < stale ? "stale" : "in_sync" };
+
+		assert_int_equal(graph_connect(g, &e), 0);
+	}
+	return array;
+}
+
+static void test_dropped_member(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *array = array_in_state(g, "raid5", "clean,degraded", 1);
+	const char *remedy;
+
+	(void)state;
+	set_text(array, BLKALIGN_ATTR_MD_BITMAP, "internal");
+	set(array, BLKALIGN_ATTR_MD_STALE_GAP, 7);
+	r = check(g);
+	remedy = must(r, "MD-STALE-MEMBER", "md0")->remedy;
+	assert_is_script(remedy);
+	assert_non_null(strstr(remedy, "#   mdadm /dev/md0 --re-add /dev/sda"));
+	assert_non_null(strstr(must(r, "MD-STALE-MEMBER", "md0")->message, "up to 7 events behind"));
+	assert_string_equal(severity_of(r, "MD-STALE-MEMBER", "md0"), "warning");
+}
+
+/* Where the stale members are all there is, nothing in the remedy destroys them, and nothing of what is risky can be pasted by accident. */
+static void test_nothing_destroys_the_last_copy(void **state)
+{
+	static const char *const words[] = { "clean,failed,degraded", "split,degraded" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+		_cleanup_report_ struct blkalign_report *r = NULL;
+		const char *remedy;
+
+		array_in_state(g, "raid5", words[i], 2);
+		r = check(g);
+		remedy = must(r, "MD-STALE-MEMBER", "md0")->remedy;
+		assert_is_script(remedy);
+		assert_null(strstr(remedy, "--zero-superblock"));
+		assert_null(strstr(remedy, "--re-add"));
+		assert_null(strstr(remedy, "--add"));
+		assert_null(strstr(remedy, "\nmdadm --assemble"));
+	}
+}
+
+static void test_dirty_degraded_remedy(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *array = array_in_state(g, "raid6", "dirty,degraded", 1);
+	const char *remedy;
+
+	(void)state;
+	set(array, BLKALIGN_ATTR_MD_DOUBTFUL, MIB);
+	r = check(g);
+	assert_int_equal(blkalign_report_verdict(r), BLKALIGN_VERDICT_AT_RISK);
+	remedy = must(r, "MD-DIRTY-DEGRADED", "md0")->remedy;
+	assert_is_script(remedy);
+	assert_non_null(strstr(remedy, "\nmdadm --examine '/dev/sdb; rm -r $HOME'\n"));
+	assert_non_null(strstr(remedy, "\n#   mdadm --assemble --force /dev/md0 '/dev/sdb; rm -r $HOME' /dev/sdc /dev/sdd\n"));
+}
+
+static void test_bad_blocks_and_bitmap(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *array = array_in_state(g, "raid6", "clean", 0);
+
+	(void)state;
+	set(array, BLKALIGN_ATTR_MD_BAD_RANGES, 2);
+	set(array, BLKALIGN_ATTR_MD_BAD_BYTES, 8192);
+	set(array, BLKALIGN_ATTR_MD_BAD_SHARED, 4096);
+	set(array, BLKALIGN_ATTR_MD_COMPONENT, 100 * GIB);
+	set_text(array, BLKALIGN_ATTR_MD_BITMAP, "none");
+	r = check(g);
+	assert_is_script(must(r, "MD-BAD-BLOCK-LOG", "md0")->remedy);
+	assert_non_null(strstr(must(r, "MD-BAD-BLOCK-LOG", "md0")->message, "4096 bytes are listed by two or more"));
+	assert_non_null(strstr(must(r, "MD-BITMAP-MISSING", "md0")->remedy, "\nmdadm --grow --bitmap=internal /dev/md0"));
+	assert_is_script(must(r, "MD-BITMAP-MISSING", "md0")->remedy);
+	assert_null(found(r, "MD-STALE-MEMBER", NULL));
+}
+
+/* Data at risk outweighs data out of place, and says nothing about the place of a layer. */
+static void test_verdict_of_both(void **state)
+{
+	_cleanup_graph_ struct blkalign_graph *g = graph_new("test");
+	_cleanup_report_ struct blkalign_report *r = NULL;
+	struct blkalign_node *array = array_in_state(g, "raid10", "clean", 0);
+
+	(void)state;
+	assert_int_equal(graph_set_bool(array, BLKALIGN_ATTR_MD_OVERLAPS, true, BLKALIGN_ORIGIN_COMPUTED), 0);
+	part(g, "sde1", plain_disk(g, "sde"), S512(63), GIB);
+	r = check(g);
+	assert_int_equal(blkalign_report_verdict(r), BLKALIGN_VERDICT_AT_RISK);
+	assert_int_equal(must(r, "PARTITION-START", "sde1")->severity, BLKALIGN_ERROR);
+	assert_int_equal(must(r, "MD-LAYOUT-OVERLAP", "md0")->severity, BLKALIGN_ERROR);
+	assert_null(strstr(line_of(r, "md0"), "misaligned"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -239,6 +363,11 @@ int main(void)
 		cmocka_unit_test(test_image),
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_md),
+		cmocka_unit_test(test_dropped_member),
+		cmocka_unit_test(test_nothing_destroys_the_last_copy),
+		cmocka_unit_test(test_dirty_degraded_remedy),
+		cmocka_unit_test(test_bad_blocks_and_bitmap),
+		cmocka_unit_test(test_verdict_of_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -28,7 +28,7 @@ static void test_md_rules(void **state)
 	r = check(g);
 	assert_int_equal(must(r, "MD-MEMBERS-DIFFER", "md0")->severity, BLKALIGN_NOTE);
 	assert_int_equal(must(r, "MD-CHUNK", "md0")->severity, BLKALIGN_NOTE);
-	assert_int_equal(must(r, "MD-SUPERBLOCK-TOO-NEW", "md0")->severity, BLKALIGN_NOTE);
+	assert_int_equal(must(r, "MD-FEATURE-TOO-NEW", "md0")->severity, BLKALIGN_NOTE);
 	assert_int_equal(blkalign_report_verdict(r), BLKALIGN_VERDICT_ALIGNED);
 }
 
@@ -42,7 +42,7 @@ static const char *too_new_on(const char *kernel)
 	set_text(host, BLKALIGN_ATTR_KERNEL, kernel);
 	set(md(g, "md0", "raid1", d, 2, 1, 0, S512(2048)), BLKALIGN_ATTR_MD_STORED_LOGICAL_BLOCK, 512);
 	r = check(g);
-	return severity_of(r, "MD-SUPERBLOCK-TOO-NEW", "md0");
+	return severity_of(r, "MD-FEATURE-TOO-NEW", "md0");
 }
 
 static void test_superblock_and_kernel(void **state)

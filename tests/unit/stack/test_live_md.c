@@ -75,11 +75,30 @@ static void array_states(void **state)
 	blkalign_graph_free(graph);
 }
 
+/* Five members, two near and two offset copies: made through sysfs, since mdadm makes none. */
+static void overlapping_layout(void **state)
+{
+	struct blkalign_graph *graph;
+
+	(void)state;
+	tree_write(folder, "sys/class/block/md127/md/level", "raid10\n");
+	tree_write(folder, "sys/class/block/md127/md/layout", "258\n"); /* near 2 */
+	graph = read_tree();
+	expect(graph, "md127", "md_layout_overlaps", "0");
+	blkalign_graph_free(graph);
+	tree_write(folder, "sys/class/block/md127/md/layout", "66050\n");
+	tree_write(folder, "sys/class/block/md127/md/raid_disks", "5\n");
+	graph = read_tree();
+	expect(graph, "md127", "md_layout_overlaps", "1");
+	blkalign_graph_free(graph);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(member_states, setup_founding, teardown),
 		cmocka_unit_test_setup_teardown(array_states, setup_founding, teardown),
+		cmocka_unit_test_setup_teardown(overlapping_layout, setup_founding, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
