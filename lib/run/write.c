@@ -105,10 +105,9 @@ int blkalign_run_extent(struct blkalign_run *run, const struct blkalign_node *no
 
 	if (r < 0)
 		return r;
-	if (!length_bytes || !range_inside(offset_bytes, length_bytes, dev->size_bytes))
-		return blkalign_error_set(reterr, -ERANGE, blkalign_node_name(node), offset_bytes,
-					  "is asked about bytes that it does not have");
-	*ret_zero = false;
 	*ret_length_bytes = length_bytes;
+	r = dev_extent(dev, offset_bytes, ret_length_bytes, ret_zero);
+	if (r < 0)
+		return blkalign_error_set(reterr, r, blkalign_node_name(node), offset_bytes, "is asked about bytes that it does not have");
 	return 0;
 }

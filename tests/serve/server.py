@@ -54,9 +54,17 @@ def golden(case, folder):
     return sorted((pathlib.Path(folder) / case).glob("m*.img"))
 
 
+def lines():
+    for line in (root / "tests/golden/md/manifest.tsv").read_text().splitlines():
+        case, device, size, sha256, *_ = line.split("\t")
+        yield case, "(a images)" in device, int(size), sha256
+
+
 def manifest():
     """(case, bytes, sha256) of every md array with one right answer, of its m images."""
-    for line in (root / "tests/golden/md/manifest.tsv").read_text().splitlines():
-        case, _, size, sha256, *_ = line.split("\t")
-        if "(a images)" not in line and len(sha256) == 64:
-            yield case, int(size), sha256
+    return [(case, size, sha256) for case, after, size, sha256 in lines() if not after and len(sha256) == 64]
+
+
+def repaired():
+    """case: sha256 of the contents after the kernel had repaired or replayed it."""
+    return {case: sha256 for case, after, _, sha256 in lines() if after}
