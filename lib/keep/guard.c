@@ -6,6 +6,26 @@
 
 static struct keep *keep_of(struct map_md_guard *guard) { return (struct keep *)guard; }
 
+/*
+ * What the logs of a dirty array say is written first. Then they are empty, before anything is written that they do not tell of. Where a resync is due nevertheless they
+ * stay so: entries of ours would make the kernel believe that all is told.
+ */
+static int prepare_log(struct keep *keep, struct blkalign_error *reterr)
+{
+	struct log *log = &keep->log;
+	int r = 0;
+
+	if (!log->present)
+		return 0;
+	if (!log->replayed)
+		r = replay_write(keep, reterr);
+	if (r >= 0 && !log->emptied)
+		r = log_empty(keep, NULL, reterr);
+	log->emptied = r >= 0;
+	log->on = r >= 0 && !keep->unsynced.count;
+	return r;
+}
+
 /* The superblocks say "active" before anything is written; bits that were set until now go along. */
 static int activate(struct keep *keep, struct blkalign_error *reterr)
 {
@@ -17,8 +37,10 @@ static int activate(struct keep *keep, struct blkalign_error *reterr)
 			continue;
 		}
 		keep->io_busy = true;
-		keep->say_active = true;
-		r = records_update(keep, reterr);
+		r = prepare_log(keep, reterr);
+		keep->say_active = r >= 0;
+		if (r >= 0)
+			r = records_update(keep, reterr);
 		keep->active = r >= 0;
 		io_give(keep);
 	}
@@ -58,7 +80,22 @@ static void guard_end(struct map_md_guard *guard, const struct map_range *ranges
 	pthread_mutex_lock(&keep->lock);
 	keep->in_flight--;
 	bits_end(&keep->bits, ranges, count, complete);
+	log_end(keep, ranges, count);
 	pthread_mutex_unlock(&keep->lock);
+}
+
+static int guard_log(struct map_md_guard *guard, const struct map_md_partial *partials, size_t count, struct blkalign_error *reterr)
+{
+	struct keep *keep = keep_of(guard);
+	int r = 0;
+
+	pthread_mutex_lock(&keep->lock);
+	if (keep->broken)
+		r = broken(keep, reterr);
+	else if (keep->log.on)
+		r = log_write(keep, partials, count, reterr);
+	pthread_mutex_unlock(&keep->lock);
+	return r;
 }
 
 static int guard_fail(struct map_md_guard *guard, uint32_t slot, struct blkalign_error *reterr)
@@ -94,17 +131,22 @@ static void clean(struct keep *keep)
 
 static uint64_t guard_flushing(struct map_md_guard *guard)
 {
-	(void)guard;
-	return 0;
+	struct keep *keep = keep_of(guard);
+	uint64_t mark;
+
+	pthread_mutex_lock(&keep->lock);
+	mark = ++keep->log.epoch;
+	pthread_mutex_unlock(&keep->lock);
+	return mark;
 }
 
-/* Cleaning flushes the members once more, after it has seen what had ended: bits have no marks of their own. */
+/* Cleaning of bits flushes the members once more, after it has seen what had ended: bits have no marks of their own. */
 static void guard_flushed(struct map_md_guard *guard, uint64_t mark)
 {
 	struct keep *keep = keep_of(guard);
 
-	(void)mark;
 	pthread_mutex_lock(&keep->lock);
+	log_flushed(keep, mark);
 	if (keep->bits.present && keep->active && !keep->broken && ++keep->bits.flushes >= CLEAN_AFTER_FLUSHES && !keep->io_busy) {
 		keep->bits.flushes = 0;
 		keep->io_busy = true;
@@ -117,6 +159,7 @@ static void guard_flushed(struct map_md_guard *guard, uint64_t mark)
 const struct map_md_guard_ops keep_guard_ops = {
 	.begin = guard_begin,
 	.end = guard_end,
+	.log = guard_log,
 	.fail = guard_fail,
 	.flushing = guard_flushing,
 	.flushed = guard_flushed,

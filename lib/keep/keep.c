@@ -20,6 +20,7 @@ static void keep_free(struct keep *keep)
 	ranges_done(&keep->doubtful);
 	ranges_done(&keep->unsynced);
 	bits_done(&keep->bits);
+	log_done(&keep->log);
 	pthread_mutex_destroy(&keep->lock);
 	pthread_cond_destroy(&keep->changed);
 	free(keep);
@@ -98,7 +99,7 @@ static void take_own_v0(struct keep *keep, const struct md0_superblock *sb)
 		keep->disks[sb->self.number].state |= sb->self.state & (MD0_DISK_WRITE_MOSTLY | MD0_DISK_FAILFAST);
 }
 
-static int load_member(struct keep *keep, const struct keep_array *array, size_t index, struct loaded *loaded,
+static int load_member(struct keep *keep, const struct keep_array *array, size_t index, bool writing, struct loaded *loaded,
 		       struct blkalign_error *reterr)
 {
 	const struct keep_member *in = &array->members[index];
@@ -111,7 +112,7 @@ static int load_member(struct keep *keep, const struct keep_array *array, size_t
 	keep->members[index] = m;
 	if (keep->count <= index)
 		keep->count = index + 1;
-	r = member_load(array, in, m, loaded, reterr);
+	r = member_load(array, in, writing, m, loaded, reterr);
 	if (r < 0)
 		return r;
 	if (index == array->freshest && keep->metadata == KEEP_MD1)
@@ -127,20 +128,20 @@ static int load_member(struct keep *keep, const struct keep_array *array, size_t
 		return refuse(keep, m, reterr, "this member was given a slot that the array does not have");
 	if (keep->redundant && m->slot != BLKALIGN_SLOT_NONE && m->places[PLACE_DATA].length_bytes < keep->geometry->used_bytes)
 		return refuse(keep, m, reterr, "the data area of this member is too small for the array");
-	return member_check_places(keep->name, m, reterr);
+	return writing ? member_check_places(keep->name, m, reterr) : 0;
 }
 
-static int load_members(struct keep *keep, const struct keep_array *array, struct blkalign_error *reterr)
+static int load_members(struct keep *keep, const struct keep_array *array, bool writing, struct blkalign_error *reterr)
 {
 	struct loaded *loaded = malloc(sizeof(*loaded));
 	int r;
 
 	if (!loaded)
 		return -ENOMEM;
-	r = load_member(keep, array, array->freshest, loaded, reterr);
+	r = load_member(keep, array, array->freshest, writing, loaded, reterr);
 	for (size_t i = 0; i < array->count && r >= 0; i++)
 		if (i != array->freshest)
-			r = load_member(keep, array, i, loaded, reterr);
+			r = load_member(keep, array, i, writing, loaded, reterr);
 	free(loaded);
 	bitmap_uuid(keep);
 	return r;
@@ -254,7 +255,7 @@ static void settle_events(struct keep *keep)
 
 /* --- what is in doubt --- */
 
-static uint64_t found_checkpoint(const struct keep *keep)
+uint64_t found_checkpoint(const struct keep *keep)
 {
 	uint64_t least = UINT64_MAX;
 
@@ -274,37 +275,78 @@ static uint64_t first_chunk(const struct keep *keep, uint64_t checkpoint)
 	return (checkpoint - 1) / chunk_bytes;
 }
 
+/* Logs that were whole leave nothing in doubt but their own rows, until they are replayed. */
+static int find_logged(struct keep *keep, uint64_t checkpoint)
+{
+	struct replay *replay = &keep->log.replay;
+	int r = replay_plan(keep, checkpoint, replay);
+
+	keep->log.replayed = r < 0;
+	keep->log.generation = replay->generation;
+	if (r >= 0 && !replay->complete)
+		return ranges_add(&keep->doubtful, checkpoint, keep->unit_bytes - checkpoint);
+	for (size_t i = 0; i < replay->count && r >= 0; i++)
+		r = ranges_add(&keep->doubtful, replay->jobs[i].stripe_bytes, keep->geometry->chunk_bytes);
+	if (r >= 0)
+		ranges_sort(&keep->doubtful);
+	return r;
+}
+
 static int find_doubtful(struct keep *keep)
 {
 	uint64_t checkpoint = found_checkpoint(keep);
 	int r;
 
+	keep->log.replayed = true;
 	keep->was_dirty = checkpoint < keep->unit_bytes;
 	if (!keep->was_dirty)
 		return 0;
-	if (keep->bits.present)
+	if (keep->log.present)
+		r = find_logged(keep, checkpoint);
+	else if (keep->bits.present)
 		r = bits_ranges(&keep->bits, first_chunk(keep, checkpoint), &keep->doubtful);
 	else
 		r = ranges_add(&keep->doubtful, checkpoint, keep->unit_bytes - checkpoint);
 	return r < 0 ? r : ranges_copy(&keep->unsynced, &keep->doubtful);
 }
 
-static int settle(struct keep *keep, const struct keep_array *array, struct blkalign_error *reterr)
+int keep_load(const struct keep_array *array, bool writing, struct keep **ret_keep, struct blkalign_error *reterr)
 {
-	int r = settle_slots(keep, reterr);
+	struct keep *keep = keep_new(array);
+	int r;
+
+	if (!keep)
+		return -ENOMEM;
+	r = load_members(keep, array, writing, reterr);
+	if (r >= 0)
+		r = settle_slots(keep, reterr);
+	if (r < 0) {
+		keep_free(keep);
+		return r;
+	}
+	log_load(keep, array->freshest);
+	*ret_keep = keep;
+	return 0;
+}
+
+static int settle(struct keep *keep, size_t freshest, struct blkalign_error *reterr)
+{
+	int r = settle_roles(keep, reterr);
 
 	if (r >= 0)
-		r = settle_roles(keep, reterr);
+		r = log_check(keep, reterr);
 	if (r < 0)
 		return r;
 	settle_events(keep);
 	settle_absent(keep);
 	if (enough_members(keep, NULL) < 0)
-		return refuse(keep, keep->members[array->freshest], reterr, "too many members are missing");
-	r = bits_load(keep, array->freshest, reterr);
+		return refuse(keep, keep->members[freshest], reterr, "too many members are missing");
+	r = bits_load(keep, freshest, reterr);
 	if (r >= 0)
 		r = find_doubtful(keep);
 	restart_replacements(keep);
+	if (!keep->log.present)
+		keep->ops.log = NULL;
 	return r;
 }
 
@@ -317,18 +359,33 @@ int keep_open(const struct keep_array *array, struct keep **ret_keep, struct blk
 		return blkalign_error_set(reterr, -ENOTSUP, array->name, BLKALIGN_UNKNOWN,
 					  "%s cannot be written safely: its raid10 layout puts copies of different data in one place",
 					  array->name);
-	keep = keep_new(array);
-	if (!keep)
-		return -ENOMEM;
-	r = load_members(keep, array, reterr);
-	if (r >= 0)
-		r = settle(keep, array, reterr);
+	r = keep_load(array, true, &keep, reterr);
+	if (r < 0)
+		return r;
+	r = settle(keep, array->freshest, reterr);
 	if (r < 0) {
 		keep_free(keep);
 		return r;
 	}
 	*ret_keep = keep;
 	return 0;
+}
+
+int keep_replay(struct keep *keep, struct blkalign_error *reterr)
+{
+	int r = 0;
+
+	pthread_mutex_lock(&keep->lock);
+	io_take(keep);
+	if (keep->broken)
+		r = broken(keep, reterr);
+	else if (!keep->log.replayed)
+		r = replay_write(keep, reterr);
+	if (r >= 0 && keep->resynced && !keep->in_flight)
+		r = records_settle(keep, reterr);
+	io_give(keep);
+	pthread_mutex_unlock(&keep->lock);
+	return r;
 }
 
 /* --- the end --- */

@@ -45,9 +45,14 @@ int keep_open(const struct keep_array *array, struct keep **ret_keep, struct blk
 struct map_md_guard *keep_guard(struct keep *keep);
 /**
  * Where redundancy may not fit the data, by the records as found: the whole range behind the resync checkpoint of a dirty array, the set bits where there is a current
- * bitmap; after a parity log was replayed nothing. Ascending, in the guard's unit. Owned by the keep.
+ * bitmap; the stripes that whole parity logs tell of, and after keep_replay() nothing. Ascending, in the guard's unit. Owned by the keep.
  */
 const struct map_range *keep_doubtful(const struct keep *keep, size_t *ret_count);
+/**
+ * Do at once what the first begin() would do with the parity logs of a dirty array, as the kernel does at its start: write the parity that they complete, flushed, and
+ * record what the array is then. For who reads before anything is written. Nothing happens where nothing is to be replayed.
+ */
+int keep_replay(struct keep *keep, struct blkalign_error *reterr);
 /** True when the array was found dirty (any current member says so). */
 bool keep_was_dirty(const struct keep *keep);
 

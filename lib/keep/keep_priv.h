@@ -16,6 +16,7 @@
 #include "format/md0/md0.h"
 #include "format/md1/md1.h"
 #include "format/mdbitmap/mdbitmap.h"
+#include "format/ppl/ppl.h"
 #include "keep/keep.h"
 
 #define PAGE_BYTES 4096U /* bitmaps and superblocks are written in pages, as the kernel does */
@@ -31,6 +32,8 @@ void ranges_done(struct ranges *ranges);
 int ranges_add(struct ranges *ranges, uint64_t offset_bytes, uint64_t length_bytes);
 /** Take [offset, end) out. -ENOMEM leaves more in than necessary, never less. */
 int ranges_subtract(struct ranges *ranges, uint64_t offset_bytes, uint64_t end_bytes);
+/** Ranges that were added in any order become ascending and apart. */
+void ranges_sort(struct ranges *ranges);
 int ranges_copy(struct ranges *ret, const struct ranges *from);
 
 /* --- members --- */
@@ -54,16 +57,17 @@ struct member {
 	uint64_t resync_bytes;	 /* as found */
 	uint64_t recovery_bytes; /* UINT64_MAX: in sync */
 	struct place places[PLACES];
-	uint8_t *super;	   /* PAGE_BYTES, page aligned: the superblock as it is to be written */
-	uint32_t features; /* as found; 0.90: MD1_BITMAP or none */
+	uint8_t *super;		 /* PAGE_BYTES, page aligned: the superblock as it is to be written */
+	uint64_t log_next_bytes; /* of its parity log: where the next record goes */
+	uint32_t features;	 /* as found; 0.90: MD1_BITMAP or none */
 };
 
-/** Read and check the superblock of `in`. *ret_v0 or *ret_v1 is what it says. -ENOTSUP and the like with the reason. */
+/** Read the superblock of `in`, and check for `writing` that all of it is understood. *ret_loaded is what it says. -ENOTSUP and the like with the reason. */
 struct loaded {
 	struct md0_superblock v0;
 	struct md1_superblock v1;
 };
-int member_load(const struct keep_array *array, const struct keep_member *in, struct member *ret, struct loaded *ret_loaded,
+int member_load(const struct keep_array *array, const struct keep_member *in, bool writing, struct member *ret, struct loaded *ret_loaded,
 		struct blkalign_error *reterr);
 void member_free(struct member *member);
 /** Every place lies inside the device, in whole blocks, and touches no other. Sets the length of the superblock's place. */
@@ -91,6 +95,55 @@ struct bits {
 	uint8_t *unflushed;   /* by chunk: a batch ended since the members were last flushed for cleaning */
 	uint8_t *sticky;      /* by chunk: a member lacks data */
 	unsigned flushes;
+};
+
+/* --- parity log --- */
+
+/** An entry that is to be replayed. */
+struct replay_job {
+	struct member *log;	  /* whose log it is in, and whose parity it completes */
+	uint64_t parity_at_bytes; /* of the device: its partial parity; 0: none */
+	uint64_t first_bytes;	  /* array bytes that were written, up to */
+	uint64_t last_bytes;
+	uint64_t rows_bytes;
+	uint64_t stripe_bytes; /* of the data area: where the stripe begins on each member */
+	uint64_t step_bytes;   /* rows that take the same members */
+	uint32_t blocks;
+};
+struct replay {
+	struct replay_job *jobs;
+	size_t count;
+	size_t room;
+	bool complete; /* nothing of what was logged is lost, so that redundancy fits the data afterwards */
+	uint64_t generation;
+};
+
+/** An entry of ours, as long as its stripe may be torn. */
+struct pending {
+	struct ppl_entry entry;
+	uint8_t *parity;
+	uint64_t offset_bytes; /* rows, of the data area */
+	uint64_t end_bytes;
+	uint64_t sequence;    /* of the log() that brought it */
+	uint64_t ended_epoch; /* of the last flush that began before its batch ended */
+	bool ended;
+};
+
+struct log {
+	bool present;
+	bool many;     /* records in one area */
+	bool replayed; /* nothing is left to replay, or never was */
+	bool emptied;
+	bool on; /* entries are logged; not where the array is unsynced otherwise: the kernel takes it for clean after a replay */
+	uint32_t signature;
+	uint64_t generation;
+	struct replay replay;
+	struct pending *pending; /* in order of sequence */
+	size_t count;
+	size_t room;
+	uint64_t sequence;
+	uint64_t durable;
+	uint64_t epoch; /* flushes begun */
 };
 
 /* --- the whole --- */
@@ -130,6 +183,7 @@ struct keep {
 	struct ranges doubtful; /* as found */
 	struct ranges unsynced; /* of these, what was not resynced since */
 	struct bits bits;
+	struct log log;
 };
 
 /* --- I/O --- */
@@ -151,6 +205,8 @@ void output_done(struct output *output);
 /** `data` is borrowed until output_write(). -ERANGE for what would go beyond the place. */
 int output_add(struct output *output, struct member *member, enum place_kind kind, uint64_t from_bytes, const void *data,
 	       size_t length_bytes);
+/** The same for parity that replay computed, of the data area. */
+int output_add_parity(struct output *output, struct member *member, uint64_t device_bytes, const void *data, size_t length_bytes);
 /**
  * Write everything, then flush the members written to. Those that fail are lost (member_lost()); -EIO with the reason, when too few are left. The output is
  * empty afterwards.
@@ -195,7 +251,38 @@ int bits_clean(struct keep *keep, struct blkalign_error *reterr);
 /** Every member has the data of all chunks again. */
 void bits_unstick(struct bits *bits);
 
-/* --- guard.c --- */
+/* --- parity log --- */
+
+#define REPLAY_STEP_BYTES 65536U
+#define LOG_ZEROS_BYTES	  65536U
+
+/** Look at all logs, of an array whose superblocks have this checkpoint. -ENOMEM. */
+int replay_plan(struct keep *keep, uint64_t checkpoint, struct replay *ret);
+void replay_done(struct replay *replay);
+/**
+ * New parity of [from, from + length) of a job's rows, at most REPLAY_STEP_BYTES, and where it belongs in the data area. BLKALIGN_NOT_THIS: none of these rows was
+ * written; BLKALIGN_ABSENT: a member that has part of it is missing or cannot be read. `scratch` is as long as the parity.
+ */
+int replay_rows(struct keep *keep, const struct replay_job *job, uint64_t from_bytes, size_t length_bytes, uint8_t *parity,
+		uint8_t *scratch, uint64_t *ret_device_bytes);
+/** Carry out log.replay, flushed. */
+int replay_write(struct keep *keep, struct blkalign_error *reterr);
+
+void log_load(struct keep *keep, size_t freshest);
+int log_check(struct keep *keep, struct blkalign_error *reterr);
+void log_done(struct log *log);
+/** Empty logs, durably: of all members, or of one. */
+int log_empty(struct keep *keep, struct member *only, struct blkalign_error *reterr);
+/** Make the partials durable. The I/O is not owned. */
+int log_write(struct keep *keep, const struct map_md_partial *partials, size_t count, struct blkalign_error *reterr);
+void log_end(struct keep *keep, const struct map_range *ranges, size_t count);
+void log_flushed(struct keep *keep, uint64_t mark);
+
+/* --- keep.c, guard.c --- */
+
+/** The members of `array` and what they are to each other, for writing or for looking. */
+int keep_load(const struct keep_array *array, bool writing, struct keep **ret_keep, struct blkalign_error *reterr);
+uint64_t found_checkpoint(const struct keep *keep);
 extern const struct map_md_guard_ops keep_guard_ops;
 
 #endif

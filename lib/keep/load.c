@@ -32,7 +32,6 @@ static int check_features(const struct keep_array *array, const struct dev *dev,
 	} refused[] = {
 		{ ~MD1_FEATURES_KNOWN, "it uses features of a newer md than is known here" },
 		{ MD1_JOURNAL, "it has a journal, which may hold data that is nowhere else" },
-		{ MD1_PPL | MD1_MULTIPLE_PPLS, "it has a partial parity log" },
 		{ MD1_CLUSTERED, "it is clustered, so that other hosts may be writing to it" },
 		{ MD1_RESHAPE | MD1_RESHAPE_BACKWARDS | MD1_NEW_OFFSET, "a reshape is under way; let the kernel finish it first" },
 	};
@@ -52,7 +51,7 @@ static struct place from_super(const struct md1_superblock *sb, int64_t from_sup
 	return (struct place){ sb->super_bytes + (uint64_t)from_super_bytes, length_bytes };
 }
 
-static int load_v1(const struct keep_array *array, const struct keep_member *in, struct member *m, struct md1_superblock *sb,
+static int load_v1(const struct keep_array *array, const struct keep_member *in, bool writing, struct member *m, struct md1_superblock *sb,
 		   struct blkalign_error *reterr)
 {
 	struct dev *dev = in->dev;
@@ -63,7 +62,7 @@ static int load_v1(const struct keep_array *array, const struct keep_member *in,
 	if (r > 0)
 		r = blkalign_error_set(reterr, -EBADMSG, dev->name, in->super_bytes, "no md superblock of %s is left at this place",
 				       array->name);
-	if (r >= 0)
+	if (r >= 0 && writing)
 		r = check_features(array, dev, sb, reterr);
 	if (r < 0)
 		return r;
@@ -118,22 +117,19 @@ static int load_v0(const struct keep_array *array, const struct keep_member *in,
 	return 0;
 }
 
-int member_load(const struct keep_array *array, const struct keep_member *in, struct member *ret, struct loaded *ret_loaded,
+int member_load(const struct keep_array *array, const struct keep_member *in, bool writing, struct member *ret, struct loaded *ret_loaded,
 		struct blkalign_error *reterr)
 {
-	int r;
-
 	*ret = (struct member){ .dev = in->dev, .slot = in->slot, .super = aligned_alloc(PAGE_BYTES, PAGE_BYTES) };
 	if (!ret->super)
 		return -ENOMEM;
 	memset(ret->super, 0, PAGE_BYTES);
-	if (!in->dev->writable)
+	if (writing && !in->dev->writable)
 		return blkalign_error_set(reterr, -EROFS, in->dev->name, BLKALIGN_UNKNOWN, "this member of %s was opened for reading only",
 					  array->name);
-	r = in->metadata == KEEP_MD0 ? load_v0(array, in, ret, &ret_loaded->v0, reterr) : load_v1(array, in, ret, &ret_loaded->v1, reterr);
-	if (r < 0)
-		return r;
-	return 0;
+	if (in->metadata == KEEP_MD0)
+		return load_v0(array, in, ret, &ret_loaded->v0, reterr);
+	return load_v1(array, in, writing, ret, &ret_loaded->v1, reterr);
 }
 
 /* --- places --- */

@@ -51,11 +51,9 @@ static int grow(struct output *o)
 	return 0;
 }
 
-int output_add(struct output *o, struct member *m, enum place_kind kind, uint64_t from_bytes, const void *data, size_t length_bytes)
+static int add(struct output *o, struct member *m, const struct place *place, uint64_t from_bytes, const void *data, size_t length_bytes)
 {
-	const struct place *place = &m->places[kind];
-
-	if (kind == PLACE_DATA || !range_inside(from_bytes, length_bytes, place->length_bytes))
+	if (!range_inside(from_bytes, length_bytes, place->length_bytes))
 		return -ERANGE;
 	if (o->count == o->room && grow(o) < 0)
 		return -ENOMEM;
@@ -68,6 +66,16 @@ int output_add(struct output *o, struct member *m, enum place_kind kind, uint64_
 	};
 	o->owners[o->count++] = m;
 	return 0;
+}
+
+int output_add(struct output *o, struct member *m, enum place_kind kind, uint64_t from_bytes, const void *data, size_t length_bytes)
+{
+	return kind == PLACE_DATA ? -ERANGE : add(o, m, &m->places[kind], from_bytes, data, length_bytes);
+}
+
+int output_add_parity(struct output *o, struct member *m, uint64_t device_bytes, const void *data, size_t length_bytes)
+{
+	return add(o, m, &m->places[PLACE_DATA], device_bytes, data, length_bytes);
 }
 
 static void lose_failed(struct keep *keep, const struct output *o)

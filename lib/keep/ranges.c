@@ -64,3 +64,30 @@ int ranges_subtract(struct ranges *ranges, uint64_t offset_bytes, uint64_t end_b
 	ranges->count = kept;
 	return 0;
 }
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct map_range *x = a, *y = b;
+
+	return x->offset_bytes < y->offset_bytes ? -1 : x->offset_bytes > y->offset_bytes;
+}
+
+void ranges_sort(struct ranges *ranges)
+{
+	size_t kept = 0;
+
+	if (ranges->count)
+		qsort(ranges->data, ranges->count, sizeof(*ranges->data), by_offset);
+	for (size_t i = 0; i < ranges->count; i++) {
+		struct map_range *last = kept ? &ranges->data[kept - 1] : NULL, r = ranges->data[i];
+		uint64_t end = r.offset_bytes + r.length_bytes;
+
+		if (last && r.offset_bytes <= last->offset_bytes + last->length_bytes) {
+			if (end > last->offset_bytes + last->length_bytes)
+				last->length_bytes = end - last->offset_bytes;
+		} else {
+			ranges->data[kept++] = r;
+		}
+	}
+	ranges->count = kept;
+}
