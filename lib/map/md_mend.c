@@ -139,19 +139,24 @@ static void mend_unit(struct md *md, uint32_t slot, const struct map_range *unit
 	md_batch_done(&m.b);
 }
 
+/* Whole units, for a part of a sector cannot be written where it cannot be read. */
+static void mend_range(struct md *md, uint32_t slot, const struct map_range *range)
+{
+	uint64_t end = range->offset_bytes + range->length_bytes;
+
+	for (uint64_t at = round_down_u64(range->offset_bytes, MD_UNIT_BYTES); at < end && !atomic_load(&md->broken); at += MD_UNIT_BYTES) {
+		struct map_range unit = { at, MD_UNIT_BYTES };
+
+		md_cut(&unit.length_bytes, md->geometry.used_bytes - at);
+		mend_unit(md, slot, &unit);
+	}
+}
+
 void md_mend(struct md_batch *b)
 {
-	struct md *md = b->md;
-
-	if (!md->dev.writable || !md_redundant(md))
+	if (!b->md->dev.writable || !md_redundant(b->md))
 		return;
-	for (size_t i = 0; i < b->exclusions.count; i++) {
-		const struct map_range *range = &b->exclusions.data[i].range;
-		uint64_t end = range->offset_bytes + range->length_bytes, next;
-
-		for (uint64_t at = range->offset_bytes; at < end && !atomic_load(&md->broken); at = next) {
-			next = round_down_u64(at, MD_UNIT_BYTES) + MD_UNIT_BYTES;
-			mend_unit(md, b->exclusions.data[i].slot, &(struct map_range){ at, (next < end ? next : end) - at });
-		}
-	}
+	for (size_t i = 0; i < b->exclusions.count; i++)
+		if (b->exclusions.data[i].range.length_bytes)
+			mend_range(b->md, b->exclusions.data[i].slot, &b->exclusions.data[i].range);
 }

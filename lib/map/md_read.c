@@ -26,6 +26,20 @@ static void read_group(struct md_batch *b)
 	md_unlock(b->md, &lock);
 }
 
+/* Blocks of one row that cannot be read are one piece. */
+static int add_again(pieces *again, const struct md_piece *piece)
+{
+	for (size_t i = again->count; i-- > 0 && again->data[i].request == piece->request;) {
+		struct md_piece *other = &again->data[i];
+
+		if (other->range.offset_bytes != piece->range.offset_bytes || other->range.length_bytes != piece->range.length_bytes)
+			continue;
+		other->read_errors++;
+		return 0;
+	}
+	return vec_push(again, *piece);
+}
+
 static void note_error(struct md_batch *b, struct dev_request *q, const struct dev_request *leaf, uint32_t slot, pieces *again)
 {
 	uint64_t array_bytes = q->offset_bytes + (uint64_t)((uint8_t *)leaf->buffer - (uint8_t *)q->buffer);
@@ -38,7 +52,7 @@ static void note_error(struct md_batch *b, struct dev_request *q, const struct d
 		md_request_fail(q, -ENOMEM, NULL);
 	else if (!md_redundant(b->md))
 		md_request_fail(q, -EIO, leaf->reason ? leaf->reason : md_slot_reason(b->md, slot));
-	else if (vec_push(&b->exclusions, x) < 0 || vec_push(again, piece) < 0)
+	else if (vec_push(&b->exclusions, x) < 0 || add_again(again, &piece) < 0)
 		md_request_fail(q, -ENOMEM, NULL);
 }
 

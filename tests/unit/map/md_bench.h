@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "map/map.h"
 
@@ -34,6 +35,7 @@ struct probe {
 	unsigned fail_read, fail_write, fail_flush; /* this one fails, counted from 1; 0: none */
 	bool stays_bad;				    /* writing does not help, and fails */
 	bool dead;				    /* nothing works any more */
+	bool jitters;				    /* takes its time, so that others come in between */
 };
 
 struct bench {
@@ -105,6 +107,16 @@ static inline void heal(struct probe *p, const struct dev_request *q)
 		p->bad_from = p->bad_end = 0;
 }
 
+/* Who reads and writes one place at a time gets either, as from a disk: no matter for a sanitizer. */
+__attribute__((no_sanitize("thread"))) static inline void copy_bytes(void *to, const void *from, size_t length)
+{
+	volatile uint8_t *t = to;
+	const volatile uint8_t *f = from;
+
+	for (size_t i = 0; i < length; i++)
+		t[i] = f[i];
+}
+
 static inline void probe_one(struct probe *p, struct dev_request *q)
 {
 	switch (q->op) {
@@ -113,7 +125,7 @@ static inline void probe_one(struct probe *p, struct dev_request *q)
 		if (++p->reads == p->fail_read || p->dead || touches_bad(p, q))
 			q->result = -EIO;
 		else
-			memcpy(q->buffer, p->data + q->offset_bytes, q->length_bytes);
+			copy_bytes(q->buffer, p->data + q->offset_bytes, q->length_bytes);
 		break;
 	case DEV_WRITE:
 		happened((struct happening){ DID_WRITE, p->slot, q->offset_bytes - BENCH_OFFSET, q->length_bytes, false });
@@ -121,7 +133,7 @@ static inline void probe_one(struct probe *p, struct dev_request *q)
 			q->result = -EIO;
 			break;
 		}
-		memcpy(p->data + q->offset_bytes, q->buffer, q->length_bytes);
+		copy_bytes(p->data + q->offset_bytes, q->buffer, q->length_bytes);
 		heal(p, q);
 		break;
 	case DEV_FLUSH:
@@ -135,8 +147,12 @@ static inline void probe_one(struct probe *p, struct dev_request *q)
 static inline void probe_run(struct dev *dev, struct dev_request *requests, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
+		struct probe *p = (struct probe *)dev;
+
 		requests[i].result = 0;
-		probe_one((struct probe *)dev, &requests[i]);
+		if (p->jitters && (p->reads + p->writes) % 4 == 0)
+			usleep(20);
+		probe_one(p, &requests[i]);
 	}
 }
 
@@ -146,7 +162,7 @@ static const struct dev_ops probe_ops = { .kind = "probe", .run = probe_run, .cl
 
 static inline struct probe *probe_new(uint32_t slot, uint64_t data_bytes)
 {
-	char name[16];
+	char name[32];
 	struct probe *p;
 
 	snprintf(name, sizeof(name), "member%u", slot);
