@@ -18,6 +18,23 @@ static int set_assumed(struct blkalign_node *node, const struct blkalign_source_
 	return r;
 }
 
+/* For writing, nobody else may have it; under an overlay it is only read. */
+static int open_image(struct stack *stack, const char *path, struct dev **ret_dev, struct blkalign_error *reterr)
+{
+	const struct stack_running *running = stack_running(stack);
+	struct dev *below;
+	int r;
+
+	if (running && running->writable && !running->cow)
+		return dev_open_file_exclusive(path, ret_dev, reterr);
+	if (!running || !running->cow)
+		return dev_open_file(path, ret_dev, reterr);
+	r = dev_open_file(path, &below, reterr);
+	if (r == 0)
+		r = stack_own(stack, below);
+	return r < 0 ? r : dev_open_cow(below, ret_dev, reterr);
+}
+
 int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr)
 {
 	_cleanup_free_ char *copy = strdup(path);
@@ -27,7 +44,7 @@ int stack_add_image(struct stack *stack, const char *path, struct blkalign_error
 
 	if (!copy)
 		return -ENOMEM;
-	r = dev_open_file(path, &dev, reterr);
+	r = open_image(stack, path, &dev, reterr);
 	if (r < 0)
 		return r;
 	r = stack_add(stack, BLKALIGN_KIND_DISK, basename(copy), dev, &node);

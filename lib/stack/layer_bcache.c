@@ -46,6 +46,8 @@ static int make_node(struct stack *stack, struct blkalign_node *host, struct dev
 		r = dev_open_slice(strbuf_text(&name), dev, s->data_offset_bytes, length, &slice);
 	if (r >= 0)
 		r = node ? stack_set_dev(stack, node, slice) : stack_add(stack, BLKALIGN_KIND_BCACHE, strbuf_text(&name), slice, &node);
+	if (r >= 0 && slice && stack_is_writable(stack))
+		r = stack_set_read_only(stack, node, "its cache may hold other data than the backing device");
 	if (r >= 0)
 		r = graph_connect_linear(stack_graph(stack), node, host, s->data_offset_bytes, length);
 	if (r >= 0 && !blkalign_node_value(node, BLKALIGN_ATTR_SIZE))

@@ -114,6 +114,15 @@ static int open_device(struct lvm_volumes *v, const struct lvm2_lv *lv, const ch
 	return map_open_segments(name, v->segments.data, v->segments.count, ret_dev);
 }
 
+/* Internal volumes are parts: what stands above them decides. */
+static int give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev)
+{
+	const char *why = lvm_write_refusal(v, index);
+	int r = stack_set_dev(v->stack, node, dev);
+
+	return r >= 0 && why && stack_is_writable(v->stack) ? stack_set_read_only(v->stack, node, why) : r;
+}
+
 /* Parts of other volumes are read through only: what their bytes look like says nothing. */
 int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node)
 {
@@ -132,7 +141,7 @@ int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *
 		return r;
 	v->devs[index] = dev;
 	if (!v->vg->lvs[index].internal)
-		return stack_set_dev(v->stack, node, dev);
+		return give_device(v, index, node, dev);
 	if (vec_push(&v->state->parts, dev) < 0) {
 		dev_close(dev);
 		return -ENOMEM;

@@ -19,6 +19,7 @@ static void volumes_done(struct lvm_volumes *v)
 	free(v->devs);
 	free(v->whole);
 	free(v->merging);
+	free(v->referenced);
 	vec_done(&v->dm);
 	vec_done(&v->segments);
 	vec_done(&v->areas);
@@ -262,7 +263,9 @@ int lvm_add_volumes(struct stack *stack, struct lvm_state *state, const struct l
 		partial = partial || !pvs[i];
 	lvm_group_words(vg, partial, v.words);
 	find_snapshots(&v, suffixes);
-	r = collect_dm(&v);
+	r = lvm_find_referenced(&v);
+	if (r >= 0)
+		r = collect_dm(&v);
 	for (uint32_t i = 0; r >= 0 && i < vg->lv_count; i++)
 		r = add_volume(&v, vg->order[i], suffixes[vg->order[i]]);
 	return r;

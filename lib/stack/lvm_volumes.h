@@ -21,6 +21,8 @@ struct lvm_volumes {
 	struct dev **devs;	      /* by lv; NULL where a plain read would not give the volume's bytes */
 	bool *whole;		      /* by lv: every part of the device is there */
 	bool *merging;		      /* by lv: a snapshot is being merged into it */
+	bool *referenced;	      /* by lv: others lie on it */
+	const char *group_refusal;    /* why no volume of the group is to be written; static, or NULL */
 	VEC(struct lvm_dm_node) dm;   /* of a running machine, sorted by uuid */
 	VEC(struct map_segment) segments;
 	VEC(struct map_area) areas;
@@ -34,5 +36,9 @@ int lvm_connect_all(struct lvm_volumes *v, struct blkalign_node *upper, const st
 int lvm_connect(struct lvm_volumes *v, const struct blkalign_edge *edge);
 /** Make the device of volume `index`, where a plain read gives the volume's bytes, and have it looked into unless it is a part of others. */
 int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node);
+/** Fill `referenced` and `group_refusal`. 0 or -ENOMEM. */
+int lvm_find_referenced(struct lvm_volumes *v);
+/** Why volume `index` is not to be written, or NULL. Static. */
+const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index);
 
 #endif

@@ -77,6 +77,7 @@ struct md_member {
 	struct map_range *bad;
 	size_t bad_count;
 	bool replacement, write_mostly, failfast, vendor_error, big_endian, journal, ppl, clustered;
+	bool bitmap_damaged; /* it has one, by the superblock, that cannot be read */
 	/** The superblock lies at the end, and a partition of this device covers it: it may be the partition's own. */
 	bool maybe_partition;
 
@@ -167,8 +168,14 @@ void md_replay_done(struct md_replay *replay);
 /** The write journal of `array`. -ENOENT without a current journal, -EIO and the like when it cannot be read to its end, with the reason in `reterr`. */
 int md_replay_journal(const struct md_array *array, const struct raid_geometry *g, struct md_replay *ret, struct blkalign_error *reterr);
 
-/** The device that reads the array. Devices that it needs besides the members' belong to the stack. */
-int md_array_open(struct stack *stack, const char *name, const struct md_array *array, const struct md_replay *replay,
+/**
+ * In a writable stack: the records of `node`'s array, given to the stack, so that stack_keep() has them; or the reason why it is not to be written. `g` is its geometry,
+ * NULL when that is not known. 0 or -ENOMEM.
+ */
+int md_array_keep(struct stack *stack, const struct blkalign_node *node, const struct md_array *array, const struct raid_geometry *g);
+
+/** The device that reads the array and, when the stack has its records, writes it. Devices that it needs besides the members' belong to the stack. */
+int md_array_open(struct stack *stack, const struct blkalign_node *node, const struct md_array *array, const struct md_replay *replay,
 		  struct dev **ret_dev);
 
 /** Add the array's node (or annotate the one that the live host shows), its edges, device and remarks. */

@@ -100,15 +100,26 @@ static int replay(struct assembling *m)
 			    blkalign_node_name(m->node), m->replay.array.count);
 }
 
+/* What is left of an array that lost too much is for looking at, or for those who ask for it. */
+static bool is_refused(const struct assembling *m)
+{
+	const struct stack_running *running = stack_running(m->stack);
+
+	return m->a->failed && running && !running->force;
+}
+
 /* After the edges: what could not be placed in the graph is not looked into, so that hostile nesting ends. */
 static int make_readable(struct assembling *m)
 {
 	struct dev *dev = NULL;
 	int r;
 
-	if (!m->g || m->live || !m->placed || m->a->rival)
+	if (m->live || !m->placed)
 		return 0;
-	r = md_array_open(m->stack, blkalign_node_name(m->node), m->a, &m->replay, &dev);
+	r = md_array_keep(m->stack, m->node, m->a, m->g);
+	if (r < 0 || !m->g || m->a->rival || is_refused(m))
+		return r;
+	r = md_array_open(m->stack, m->node, m->a, &m->replay, &dev);
 	return r < 0 ? r : stack_set_dev(m->stack, m->node, dev);
 }
 

@@ -193,6 +193,7 @@ static int read_bitmap(struct stack *stack, struct md_member *m, uint64_t at)
 	int r = mdbitmap_read(m->dev, at, &bitmap, &err);
 
 	m->bitmap = m->clustered ? "clustered" : "internal";
+	m->bitmap_damaged = r != 0;
 	if (r == -ENOMEM)
 		return r;
 	if (r != 0)

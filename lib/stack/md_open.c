@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From chosen members to a device. An array that is being reshaped has a map for each of its shapes. */
+#include "keep/keep.h"
 #include "stack/md.h"
 
 struct opening {
 	struct stack *stack;
-	const char *name;
+	const struct blkalign_node *node;
 	const struct md_array *a;
 	const struct md_replay *replay;
 	VEC(struct map_range *) moved; /* lists of bad ranges that count from another data offset */
@@ -102,22 +103,27 @@ static int describe(struct opening *o, enum md_which_shape which, uint32_t slot,
 static int open_map(struct opening *o, enum md_which_shape which, struct raid_geometry *g, struct dev **ret_dev)
 {
 	_cleanup_free_ struct map_md_member *members = calloc(g->members, sizeof(*members));
+	const struct stack_running *running = stack_running(o->stack);
+	struct keep *keep = stack_keep(o->stack, o->node);
 	struct map_md md = {
 		.geometry = g,
 		.members = members,
 		.doubtful = o->a->doubtful,
 		.doubtful_count = o->a->doubtful_count,
-		.use_doubtful = stack_running(o->stack)->force,
+		.use_doubtful = running && running->force,
+		.guard = keep ? keep_guard(keep) : NULL,
 	};
 	int r = members ? 0 : -ENOMEM;
 
+	if (keep)
+		md.doubtful = keep_doubtful(keep, &md.doubtful_count);
 	for (uint32_t i = 0; r >= 0 && i < g->members; i++)
 		r = describe(o, which, i, &members[i]);
 	if (r < 0) {
 		raid_geometry_done(g);
 		return r;
 	}
-	return map_open_md(o->name, &md, ret_dev);
+	return map_open_md(blkalign_node_name(o->node), &md, ret_dev);
 }
 
 static int open_shape(struct opening *o, enum md_which_shape which, struct dev **ret_dev)
@@ -145,8 +151,8 @@ static int open_reshaping(struct opening *o, struct dev **ret_dev)
 	if (r < 0)
 		return r;
 	size = new->size_bytes < old->size_bytes ? new->size_bytes : old->size_bytes;
-	return map_open_reshaping(o->name, f->reshape_backwards ? old : new, f->reshape_backwards ? new : old, f->reshape_position_bytes,
-				  size, ret_dev);
+	return map_open_reshaping(blkalign_node_name(o->node), f->reshape_backwards ? old : new, f->reshape_backwards ? new : old,
+				  f->reshape_position_bytes, size, ret_dev);
 }
 
 /* Pages that only the write journal has lie over the whole array. */
@@ -163,9 +169,10 @@ static int patch_array(struct opening *o, struct dev **dev)
 	return r < 0 ? r : map_open_patched(below, patches->data, patches->count, dev);
 }
 
-int md_array_open(struct stack *stack, const char *name, const struct md_array *a, const struct md_replay *replay, struct dev **ret_dev)
+int md_array_open(struct stack *stack, const struct blkalign_node *node, const struct md_array *a, const struct md_replay *replay,
+		  struct dev **ret_dev)
 {
-	_cleanup_(opening_done) struct opening o = { .stack = stack, .name = name, .a = a, .replay = replay };
+	_cleanup_(opening_done) struct opening o = { .stack = stack, .node = node, .a = a, .replay = replay };
 	int r = a->freshest->reshaping ? open_reshaping(&o, ret_dev) : open_shape(&o, MD_SHAPE_NEW, ret_dev);
 
 	return r < 0 ? r : patch_array(&o, ret_dev);

@@ -38,6 +38,11 @@ static int say_missing(const struct md_say *s)
 			    s->a->slots_count, strbuf_text(&slots), effect);
 }
 
+static void add_stripes(struct strbuf *text, uint64_t stripes)
+{
+	strbuf_printf(text, " of each member (%" PRIu64 " stripe%s)", stripes, stripes == 1 ? "" : "s");
+}
+
 /* A crash while data was written. What is computed from redundancy there may be wrong; what members hold themselves is not affected. */
 static int say_dirty(const struct md_say *s)
 {
@@ -46,10 +51,11 @@ static int say_dirty(const struct md_say *s)
 
 	if (!a->dirty || a->rival || !s->g)
 		return 0;
+	if (!a->doubtful_bytes)
+		return graph_remark(s->graph, "%s: was not stopped cleanly, but nothing was being written by its bitmap", s->array);
 	strbuf_printf(&where, "%" PRIu64 " bytes", a->doubtful_bytes);
 	if (s->g->parity)
-		strbuf_printf(&where, " of each member (%" PRIu64 " stripes)",
-			      a->doubtful_bytes / s->g->chunk_bytes + (a->doubtful_bytes % s->g->chunk_bytes != 0));
+		add_stripes(&where, a->doubtful_bytes / s->g->chunk_bytes + (a->doubtful_bytes % s->g->chunk_bytes != 0));
 	else if (s->g->level == RAID_1)
 		strbuf_add(&where, " of each member");
 	if (where.failed)

@@ -2,19 +2,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "stack/stack.h"
-
-struct stack {
-	struct blkalign_graph *graph;
-	struct blkalign_source_options options;
-	struct stack_running running;
-	VEC(struct dev *) devs; /* by node index */
-	VEC(struct dev *) owned;
-	VEC(struct blkalign_node *) work;
-	size_t work_done;
-	struct dev_hole hole; /* the last that was met */
-	void **states;	      /* by place in stack_layers */
-};
+#include "stack/stack_priv.h"
 
 int stack_new(struct blkalign_graph *graph, const struct blkalign_source_options *options, struct stack **ret_stack)
 {
@@ -39,6 +27,7 @@ void stack_free(struct stack *s)
 {
 	if (!s)
 		return;
+	stack_forget_running(s);
 	for (size_t i = 0; i < stack_layers_count; i++)
 		if (s->states[i] && stack_layers[i]->done)
 			stack_layers[i]->done(s->states[i]);
@@ -63,9 +52,6 @@ struct blkalign_graph *stack_take_graph(struct stack *stack)
 	stack->graph = NULL;
 	return graph;
 }
-
-void stack_set_running(struct stack *stack, const struct stack_running *running) { stack->running = *running; }
-const struct stack_running *stack_running(const struct stack *stack) { return &stack->running; }
 
 void **stack_state(struct stack *stack, const struct layer *layer)
 {
@@ -220,6 +206,8 @@ int stack_run(struct stack *stack, struct blkalign_error *reterr)
 		if (r >= 0)
 			r = assemble(stack, &progress);
 	}
+	if (r >= 0)
+		r = stack_note_read_only(stack);
 	if (r < 0)
 		return blkalign_error_set(reterr, r, NULL, BLKALIGN_UNKNOWN, "cannot put the stack together: %s", strerror(-r));
 	return 0;

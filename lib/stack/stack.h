@@ -73,21 +73,28 @@ int stack_add_content(struct stack *stack, enum blkalign_kind kind, const char *
 		      struct blkalign_node **ret_node);
 
 struct keep;
+struct raid_geometry;
 
 /** How a stack is run. All false: its contents are only read. */
 struct stack_running {
 	bool writable; /* images and disks are opened exclusively, and arrays keep their records; what cannot be written safely stays readable */
 	bool cow;      /* writable on overlays that are thrown away; images and disks are opened O_RDONLY */
-	bool force; /* dirty and degraded arrays give out computed data, and may be written */
+	bool force; /* dirty and degraded arrays give out computed data, and may be written; of arrays that lost too much the rest is read */
 };
 /** Before the first image is added. */
 void stack_set_running(struct stack *stack, const struct stack_running *running);
-/** As it was set; all false when it was not. */
+/** As it was set; NULL when it was not: nothing of the stack is given to anybody but for looking at it. */
 const struct stack_running *stack_running(const struct stack *stack);
+/** It was asked for contents that can be written. */
+bool stack_is_writable(const struct stack *stack);
 /** The records of an md array that may be written; NULL for other nodes. */
 struct keep *stack_keep(const struct stack *stack, const struct blkalign_node *node);
-/** Why a node of a writable stack is read-only all the same (a static or owned sentence), or NULL. */
+/** `keep` speaks for the array of `node`, whose device is set next; taken over, as `geometry` that it borrows. Also on failure. */
+int stack_set_keep(struct stack *stack, const struct blkalign_node *node, struct keep *keep, struct raid_geometry *geometry);
+/** Why a node of a writable stack is read-only all the same (a static or owned sentence), or NULL. After stack_run(). */
 const char *stack_read_only_because(const struct stack *stack, const struct blkalign_node *node);
+/** The node is not to be written; its device, if it has one, no longer takes writes. The first reason stays. Copied. */
+int stack_set_read_only(struct stack *stack, const struct blkalign_node *node, const char *why);
 /** Bring everything to the disks and close the arrays' records, uppermost first; then as stack_free(), also on failure. */
 int stack_close(struct stack *stack, struct blkalign_error *reterr);
 

@@ -18,6 +18,7 @@
 static uint8_t disks[DISKS][DISK];
 static struct stack *stack;
 static struct blkalign_graph *graph;
+static bool disks_writable;
 
 struct v1 {
 	const char *name;
@@ -122,6 +123,7 @@ static inline int setup(void **state)
 {
 	(void)state;
 	memset(disks, 0, sizeof(disks));
+	disks_writable = false;
 	assert_int_equal(stack_new(graph_new("images"), NULL, &stack), 0);
 	graph = stack_graph(stack);
 	return 0;
@@ -141,7 +143,7 @@ static inline struct blkalign_node *add_disk(unsigned i)
 	struct blkalign_node *node;
 
 	snprintf(name, sizeof(name), "d%u", i);
-	assert_int_equal(dev_open_memory(name, disks[i], DISK, false, &dev), 0);
+	assert_int_equal(dev_open_memory(name, disks[i], DISK, disks_writable, &dev), 0);
 	assert_int_equal(stack_add(stack, BLKALIGN_KIND_DISK, name, dev, &node), 0);
 	assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_LOGICAL_BLOCK, 512, BLKALIGN_ORIGIN_ASSUMED), 0);
 	return node;
@@ -203,6 +205,24 @@ static inline void remark_is(const char *part)
 		print_message("remark: %s\n", blkalign_graph_remark(graph, i));
 	fail_msg("no remark says: %s", part);
 }
+
+/* A raid5 of three members with chunks of 64 KiB and 1 MiB used of each; disk `number` holds slot `number`. */
+#define RAID5_CHUNK	(64 * KIB)
+#define RAID5_COMPONENT (1 * MIB)
+static inline struct v1 raid5_member(uint32_t number, uint64_t events)
+{
+	struct v1 m = mirror(number, events);
+
+	m.level = 5;
+	m.layout = 2;
+	m.chunk_sectors512 = RAID5_CHUNK / 512;
+	m.raid_disks = 3;
+	m.component_sectors512 = RAID5_COMPONENT / 512;
+	memcpy(m.roles, (const uint16_t[]){ 0, 1, 2, 0xffff }, sizeof(m.roles));
+	return m;
+}
+
+static inline void seal_v1(uint8_t *disk) { put(disk + 4096 + 216, 4, md1_checksum(disk + 4096, 4)); }
 
 static inline void two_mirrors(uint64_t events0, uint64_t events1)
 {

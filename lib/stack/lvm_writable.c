@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* Volumes that may be written: those whose bytes lie in one place, which nothing else reads or keeps records of. */
+#include "stack/lvm_volumes.h"
+
+static bool is_doubled(const struct lvm_volumes *v, const char *id)
+{
+	unsigned found = 0;
+
+	for (size_t i = 0; i < v->state->pvs.count; i++)
+		found += !strcmp(v->state->pvs.data[i].id, id);
+	return found > 1;
+}
+
+static bool is_contradicted(const struct lvm_volumes *v)
+{
+	for (size_t i = 0; i < v->state->groups.count; i++)
+		if (v->state->groups.data[i].vg == v->vg)
+			return v->state->groups.data[i].contradicted;
+	return false;
+}
+
+static const char *group_refusal(const struct lvm_volumes *v)
+{
+	const struct lvm2_vg *vg = v->vg;
+
+	if (vg->flags & LVM2_EXPORTED)
+		return "its volume group is exported";
+	if (vg->flags & (LVM2_CLUSTERED | LVM2_SHARED) || vg->lock_type)
+		return "its volume group is shared with other hosts";
+	if (vg->system_id && *vg->system_id)
+		return "its volume group belongs to another system";
+	if (is_contradicted(v))
+		return "different texts of its volume group claim to be the newest";
+	for (uint32_t i = 0; i < vg->pv_count; i++)
+		if (is_doubled(v, vg->pvs[i].id))
+			return "two devices bear the identifier of one of its physical volumes";
+	return NULL;
+}
+
+int lvm_find_referenced(struct lvm_volumes *v)
+{
+	v->referenced = calloc(v->vg->lv_count, sizeof(*v->referenced));
+	if (!v->referenced)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < v->vg->lv_count; i++)
+		for (uint32_t k = 0; k < v->vg->lvs[i].segment_count; k++)
+			for (uint32_t n = 0; n < v->vg->lvs[i].segments[k].ref_count; n++)
+				if (!v->vg->lvs[i].segments[k].refs[n].on_pv)
+					v->referenced[v->vg->lvs[i].segments[k].refs[n].index] = true;
+	v->group_refusal = group_refusal(v);
+	return 0;
+}
+
+static bool lies_in_one_place(const struct lvm2_lv *lv)
+{
+	for (uint32_t i = 0; i < lv->segment_count; i++)
+		if (lv->segments[i].type != LVM2_STRIPED && lv->segments[i].type != LVM2_RAID0)
+			return false;
+	return true;
+}
+
+const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index)
+{
+	const struct lvm2_lv *lv = &v->vg->lvs[index];
+
+	if (v->group_refusal)
+		return v->group_refusal;
+	if (!(lv->flags & LVM2_WRITE))
+		return "the volume is set to read-only";
+	if (v->referenced[index])
+		return "other volumes, such as snapshots, are built on it and would have to follow";
+	if (!lies_in_one_place(lv))
+		return "volumes of this type are only read";
+	return NULL;
+}
