@@ -14,6 +14,7 @@ struct bench {
 	struct blkalign_graph *graph;
 	struct image images[8];
 	unsigned count;
+	bool writable;
 };
 
 /* The ids that the text gives its PVs. */
@@ -56,7 +57,7 @@ static inline struct image *add_pv(struct bench *b, const char *name, const char
 
 	id_of(text, pv, id);
 	*im = image_new(PV_BYTES, id, text);
-	assert_int_equal(dev_open_memory(name, im->data, im->size, false, &dev), 0);
+	assert_int_equal(dev_open_memory(name, im->data, im->size, b->writable, &dev), 0);
 	add_dev(b, name, dev, 512, physical);
 	return im;
 }
@@ -97,13 +98,18 @@ static inline const struct blkalign_edge *edge_to(const struct blkalign_node *n,
 	abort();
 }
 
-static inline void three(struct bench *b, const char *text)
+static inline void add_three(struct bench *b, const char *text)
 {
-	start(b);
 	add_pv(b, "sda", text, "pv0", 512);
 	add_pv(b, "sdb", text, "pv1", 4096);
 	add_pv(b, "sdc", text, "pv2", 512);
 	run(b);
+}
+
+static inline void three(struct bench *b, const char *text)
+{
+	start(b);
+	add_three(b, text);
 }
 
 #endif
