@@ -271,7 +271,7 @@ static void expect_flush(struct bits *b)
 int bits_clean(struct keep *keep, struct blkalign_error *reterr)
 {
 	struct bits *b = &keep->bits;
-	uint8_t *bits = b->area + MDBITMAP_BYTES;
+	uint8_t *bits;
 	size_t at = 0;
 	int r;
 
@@ -281,6 +281,7 @@ int bits_clean(struct keep *keep, struct blkalign_error *reterr)
 	r = members_flush(keep, reterr);
 	if (r < 0 || !whole(keep))
 		return r;
+	bits = b->area + MDBITMAP_BYTES;
 	for (uint64_t chunk = 0; chunk < b->info.chunks; chunk++) {
 		if (chunk % 8 == 0 && !bits[chunk / 8]) {
 			chunk += 7;

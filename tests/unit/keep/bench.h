@@ -281,8 +281,8 @@ static inline void bench_flushed(void)
 
 /* --- the real tool --- */
 
-/** What `mdadm OPTION` prints of an image as it is now; freed by the caller. */
-static inline char *bench_mdadm(const char *option, unsigned image)
+/** What `mdadm OPTION` prints of an image as it is now, from byte `from` on; freed by the caller. */
+static inline char *bench_mdadm_from(const char *option, unsigned image, uint64_t from)
 {
 	char path[] = "/tmp/blkalign-keep-XXXXXX", command[256], *text = calloc(1, 16384);
 	int fd = mkstemp(path);
@@ -290,7 +290,7 @@ static inline char *bench_mdadm(const char *option, unsigned image)
 
 	assert_non_null(text);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, bench.images.data[image], bench.images.size[image]), bench.images.size[image]);
+	assert_int_equal(write(fd, bench.images.data[image] + from, bench.images.size[image] - from), bench.images.size[image] - from);
 	close(fd);
 	snprintf(command, sizeof(command), "PATH=$PATH:/sbin:/usr/sbin mdadm %s %s 2>&1", option, path);
 	pipe = popen(command, "r");
@@ -299,6 +299,23 @@ static inline char *bench_mdadm(const char *option, unsigned image)
 	pclose(pipe);
 	unlink(path);
 	return text;
+}
+
+/** Of plain files, mdadm takes what begins at byte 0 for a bitmap. */
+static inline uint64_t bench_bitmap_at(unsigned image)
+{
+	static struct md1_superblock v1;
+	struct md0_superblock v0;
+
+	if (bench_v1(image, &v1))
+		return v1.super_bytes + (uint64_t)v1.bitmap_from_super_bytes;
+	bench_v0(image, &v0);
+	return v0.super_bytes + MD0_BYTES;
+}
+
+static inline char *bench_mdadm(const char *option, unsigned image)
+{
+	return bench_mdadm_from(option, image, strcmp(option, "-X") == 0 ? bench_bitmap_at(image) : 0);
 }
 
 static inline void bench_mdadm_says(const char *option, unsigned image, const char *line)
