@@ -93,6 +93,22 @@ int dev_flush(struct dev *dev, struct blkalign_error *reterr);
  * held by another device, or open elsewhere; -EROFS when it is read-only. Kept until dev_close().
  */
 int dev_open_file_exclusive(const char *path, struct dev **ret_dev, struct blkalign_error *reterr);
+/** What may be there already. */
+enum dev_output {
+	DEV_OUTPUT_NEW,	      /* nothing, or an empty file */
+	DEV_OUTPUT_OVERWRITE, /* anything: a file is emptied, a disk overwritten */
+	DEV_OUTPUT_RESUME,    /* a file of just the size, or a disk, which is gone on with as it is */
+};
+/**
+ * `size_bytes` to write results to: a file, made sparse, or the beginning of a block device; ours alone, as with dev_open_file_exclusive(). *ret_zeros: what is not written reads as
+ * zeros. -EEXIST when there is more than `how` says, -EINVAL when it is one of `sources`, a disk or partition around or in one, or a loop device on
+ * one; -ENOSPC when a device is too small.
+ */
+int dev_open_output(const char *path, uint64_t size_bytes, enum dev_output how, struct dev *const *sources, size_t count,
+		    struct dev **ret_dev, bool *ret_zeros, struct blkalign_error *reterr);
+/** Let a range read as zeros: a hole where the file or disk can have one, else written. */
+int dev_write_zeros(struct dev *dev, uint64_t offset_bytes, uint64_t length_bytes, struct blkalign_error *reterr);
+
 /** Writable over a read-only `below` (borrowed), which is never written: what is written stays in an unnamed temporary file and is lost on close. */
 int dev_open_cow(struct dev *below, struct dev **ret_dev, struct blkalign_error *reterr);
 
@@ -121,6 +137,12 @@ int dev_open_file(const char *path, struct dev **ret_dev, struct blkalign_error 
 int dev_open_memory(const char *name, void *data, size_t size_bytes, bool writable, struct dev **ret_dev);
 /** [offset, offset + size) of `below`, which must outlive the slice. -ERANGE when it does not fit. */
 int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, uint64_t size_bytes, struct dev **ret_dev);
+struct dev_range {
+	uint64_t offset_bytes;
+	uint64_t length_bytes;
+};
+/** Passes on to `below`, but reads that touch one of the `bad` ranges (copied; ascending, apart from each other, else -EINVAL) end with -EIO. */
+int dev_open_bad_ranges(struct dev *below, const struct dev_range *bad, size_t count, struct dev **ret_dev);
 /**
  * Passes on to `below`, but requests that touch [bad_offset, bad_offset + bad_length) end with `error` (negative errno).
  * Deterministic: for tests of what happens on EIO.

@@ -16,8 +16,15 @@ int file_size(int fd, uint64_t *ret_bytes);
 
 /** Who has the file or block device, as the end of a sentence that begins with "it". `own`: how often this process has it open itself for the attempt. */
 void holder_say(const struct stat *what, unsigned own, struct strbuf *ret);
+/** The disk around a partition; false for what is no partition. */
+bool holder_disk_of(dev_t devno, dev_t *ret_disk);
 /** Whether a process has it open, besides this one's own attempt. Only root sees all. */
 bool holder_is_open_elsewhere(const struct stat *what);
+
+/** The parts of dev_open_file_exclusive(): an fd or negative errno; the sentence for it; and what makes the open file ours alone, with its size. */
+int exclusive_open(const char *path);
+int exclusive_refused(const char *path, int error, struct blkalign_error *reterr);
+int exclusive_secure(int fd, const char *path, uint64_t *ret_size_bytes, struct blkalign_error *reterr);
 
 /** The extent hook of files: holes, by SEEK_DATA and SEEK_HOLE. */
 int file_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero);

@@ -47,7 +47,7 @@ static bool set_read_only(const struct stat *st)
 	return digit == '1';
 }
 
-static int refuse_open(const char *path, int error, struct blkalign_error *reterr)
+int exclusive_refused(const char *path, int error, struct blkalign_error *reterr)
 {
 	struct stat st = { 0 };
 	bool known = stat(path, &st) == 0;
@@ -124,7 +124,7 @@ static int alone_with_file(int fd, const struct stat *st)
 	return holder_is_open_elsewhere(st) ? -EBUSY : 0;
 }
 
-static int secure(int fd, const char *path, uint64_t *ret_size_bytes, struct blkalign_error *reterr)
+int exclusive_secure(int fd, const char *path, uint64_t *ret_size_bytes, struct blkalign_error *reterr)
 {
 	struct stat st;
 	int read_only = 0, r = fstat(fd, &st) < 0 ? -errno : file_size(fd, ret_size_bytes);
@@ -134,7 +134,7 @@ static int secure(int fd, const char *path, uint64_t *ret_size_bytes, struct blk
 	if (r < 0)
 		return blkalign_error_set(reterr, r, path, BLKALIGN_UNKNOWN, "cannot find its size: %s", strerror(-r));
 	if (S_ISBLK(st.st_mode) && ioctl(fd, BLKROGET, &read_only) == 0 && read_only)
-		return refuse_open(path, EROFS, reterr);
+		return exclusive_refused(path, EROFS, reterr);
 	r = lock_bytes(fd);
 	if (r == 0)
 		r = S_ISBLK(st.st_mode) ? lock_node(fd, &st) : alone_with_file(fd, &st);
@@ -145,15 +145,22 @@ static int secure(int fd, const char *path, uint64_t *ret_size_bytes, struct blk
 	return r == 0 ? 0 : blkalign_error_set(reterr, r, path, BLKALIGN_UNKNOWN, "cannot be locked: %s", strerror(-r));
 }
 
+/* O_EXCL without O_CREAT means nothing to files. O_NONBLOCK: neither FIFOs nor leases make us wait. */
+int exclusive_open(const char *path)
+{
+	int fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int dev_open_file_exclusive(const char *path, struct dev **ret_dev, struct blkalign_error *reterr)
 {
-	/* O_EXCL without O_CREAT means nothing to files. O_NONBLOCK: neither FIFOs nor leases make us wait. */
-	int fd = open(path, O_RDWR | O_EXCL | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r;
 	uint64_t size_bytes = 0;
+	int fd = exclusive_open(path), r;
 
 	if (fd < 0)
-		return refuse_open(path, errno, reterr);
-	r = secure(fd, path, &size_bytes, reterr);
+		return exclusive_refused(path, -fd, reterr);
+	r = exclusive_secure(fd, path, &size_bytes, reterr);
 	if (r < 0) {
 		close(fd);
 		return r;

@@ -47,6 +47,17 @@ static bool read_devno(const char *path, dev_t *ret)
 	return true;
 }
 
+bool holder_disk_of(dev_t devno, dev_t *ret_disk)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(devno), minor(devno));
+	if (access(path, F_OK) < 0)
+		return false;
+	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(devno), minor(devno));
+	return read_devno(path, ret_disk);
+}
+
 /* Of file systems on several devices the table shows a number of their own; their source is one of the devices. */
 static bool is_on(struct libmnt_fs *fs, dev_t devno)
 {
@@ -241,13 +252,8 @@ static bool say_whole_disk(dev_t devno, struct strbuf *ret)
 {
 	_cleanup_strbuf_ struct strbuf text = { 0 };
 	struct stat disk = { .st_mode = S_IFBLK };
-	char path[96];
 
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/partition", major(devno), minor(devno));
-	if (access(path, F_OK) < 0)
-		return false;
-	snprintf(path, sizeof(path), "/sys/dev/block/%u:%u/../dev", major(devno), minor(devno));
-	if (!read_devno(path, &disk.st_rdev) || (!say_block(disk.st_rdev, DEPTH_MAX, &text) && !say_process(&disk, 0, &text)))
+	if (!holder_disk_of(devno, &disk.st_rdev) || (!say_block(disk.st_rdev, DEPTH_MAX, &text) && !say_process(&disk, 0, &text)))
 		return false;
 	strbuf_printf(ret, "lies on a disk that %s", strbuf_text(&text));
 	return true;
