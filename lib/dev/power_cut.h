@@ -71,6 +71,13 @@ static inline void power_states_closep(struct power_states **states) { power_sta
 
 /** Sector writes of which each may be lost. */
 size_t power_states_writes(const struct power_states *states);
+/** One of them. */
+struct power_write {
+	uint32_t device; /* in order of opening */
+	uint64_t offset_bytes;
+	size_t length_bytes;
+};
+struct power_write power_states_write(const struct power_states *states, size_t index);
 /** Go to the next state; false: there are no more. States may come twice, see power_states_hash(). */
 bool power_states_next(struct power_states *states);
 /** The state in which exactly the sector writes with `keep` have arrived (power_states_writes() entries). */

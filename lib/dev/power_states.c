@@ -365,6 +365,19 @@ void power_states_set(struct power_states *states, const bool *keep)
 	build(states);
 }
 
+struct power_write power_states_write(const struct power_states *states, size_t index)
+{
+	size_t i = 0;
+	const struct block *b;
+
+	while (states->pieces.data[i].choice != index)
+		i++;
+	b = &states->blocks.data[states->pieces.data[i].block];
+	return (struct power_write){ .device = b->device,
+				     .offset_bytes = b->offset_bytes + states->pieces.data[i].offset_bytes,
+				     .length_bytes = states->pieces.data[i].length_bytes };
+}
+
 size_t power_states_writes(const struct power_states *states) { return states->choices; }
 const bool *power_states_kept(const struct power_states *states) { return states->keep; }
 const uint8_t *power_states_image(const struct power_states *states, size_t index) { return states->images[index]; }

@@ -118,6 +118,35 @@ static int guard_fail(struct map_md_guard *guard, uint32_t slot, struct blkalign
 	return r;
 }
 
+static int doubt_range(struct keep *keep, const struct map_range *range)
+{
+	uint64_t end;
+
+	if (!u64_add(range->offset_bytes, range->length_bytes, &end) || end > keep->unit_bytes)
+		end = keep->unit_bytes;
+	return range->offset_bytes < end ? ranges_add(&keep->unsynced, range->offset_bytes, end - range->offset_bytes) : 0;
+}
+
+/*
+ * What is unsynced is never called clean, and its bits stay. Where there is a parity log, its entries mend the stripes at the next start: nothing is written any more that could overwrite
+ * them, and the array stays active.
+ */
+static void guard_doubt(struct map_md_guard *guard, const struct map_range *ranges, size_t count)
+{
+	struct keep *keep = keep_of(guard);
+
+	if (!keep->redundant)
+		return;
+	pthread_mutex_lock(&keep->lock);
+	for (size_t i = 0; i < count; i++)
+		if (keep->log.present || doubt_range(keep, &ranges[i]) < 0)
+			keep->broken = true;
+	ranges_sort(&keep->unsynced);
+	keep->resynced = true; /* what the superblocks say must be written again, whatever it is */
+	pthread_cond_broadcast(&keep->changed);
+	pthread_mutex_unlock(&keep->lock);
+}
+
 static void clean(struct keep *keep)
 {
 	unsigned lost = keep->lost;
@@ -141,9 +170,10 @@ static uint64_t guard_flushing(struct map_md_guard *guard)
 }
 
 /* Cleaning of bits flushes the members once more, after it has seen what had ended: bits have no marks of their own. */
-static void guard_flushed(struct map_md_guard *guard, uint64_t mark)
+static int guard_flushed(struct map_md_guard *guard, uint64_t mark)
 {
 	struct keep *keep = keep_of(guard);
+	int r;
 
 	pthread_mutex_lock(&keep->lock);
 	log_flushed(keep, mark);
@@ -153,7 +183,9 @@ static void guard_flushed(struct map_md_guard *guard, uint64_t mark)
 		clean(keep);
 		io_give(keep);
 	}
+	r = keep->broken ? -EIO : 0;
 	pthread_mutex_unlock(&keep->lock);
+	return r;
 }
 
 const struct map_md_guard_ops keep_guard_ops = {
@@ -161,6 +193,7 @@ const struct map_md_guard_ops keep_guard_ops = {
 	.end = guard_end,
 	.log = guard_log,
 	.fail = guard_fail,
+	.doubt = guard_doubt,
 	.flushing = guard_flushing,
 	.flushed = guard_flushed,
 };

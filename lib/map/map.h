@@ -60,10 +60,18 @@ struct map_md_guard_ops {
 	int (*log)(struct map_md_guard *guard, const struct map_md_partial *partials, size_t count, struct blkalign_error *reterr);
 	/** `slot` failed a write or flush. On return of 0 the others say, durably, that it is faulty; no write is acknowledged before. */
 	int (*fail)(struct map_md_guard *guard, uint32_t slot, struct blkalign_error *reterr);
+	/**
+	 * Writes to `ranges` failed on members that the array cannot do without, so that redundancy may not fit the data there any more: the array must not be called clean
+	 * before they were resynced. Between begin() and end(); after a failed flush, with one range of all there is.
+	 */
+	void (*doubt)(struct map_md_guard *guard, const struct map_range *ranges, size_t count);
 	/** All members are about to be flushed; what this returns is handed to flushed(). Several flushes may be under way. */
 	uint64_t (*flushing)(struct map_md_guard *guard);
-	/** All members were flushed: what had ended when flushing() returned `mark` may be cleaned up. Not called when a flush failed. */
-	void (*flushed)(struct map_md_guard *guard, uint64_t mark);
+	/**
+	 * All members were flushed: what had ended when flushing() returned `mark` may be cleaned up. Not called when a flush failed. Negative when a flush of the guard's own
+	 * failed meanwhile on a member that the array cannot do without: what it covered may be lost, and this flush is not acknowledged.
+	 */
+	int (*flushed)(struct map_md_guard *guard, uint64_t mark);
 };
 
 /** What map_open_md() makes an array of. */

@@ -76,9 +76,12 @@ static void fail_touched(struct md_batch *b)
 		if (!b->requests.data[i].result)
 			continue;
 		md_request_fail(p->request, b->requests.data[i].result == -ENOSPC ? -ENOSPC : -EIO, not_taken);
-		/* Data and parity may disagree there from now on. */
-		if (md_has_parity(b->md) && !p->dead)
+		if (p->dead)
+			continue;
+		/* Data and parity, or copies, may disagree there from now on. */
+		if (md_has_parity(b->md))
 			md_doubt_add(b->md, &p->range);
+		b->md->guard->ops->doubt(b->md->guard, &p->range, 1);
 		p->dead = true;
 	}
 }
@@ -219,6 +222,14 @@ static int flush_members(struct md *md, struct md_state *state, struct dev **fai
 	return 0;
 }
 
+static void break_by_flush(struct md *md)
+{
+	const struct map_range all = { 0, UINT64_MAX };
+
+	atomic_store(&md->broken, "a flush failed on members that the array cannot do without: what was written may be lost");
+	md->guard->ops->doubt(md->guard, &all, 1);
+}
+
 /* A failed flush may have lost any earlier write: without that member everything is there, or nothing is written any more. */
 int md_flush(struct md *md)
 {
@@ -237,12 +248,14 @@ int md_flush(struct md *md)
 	if (r >= 0 && any_failed) {
 		r = md_fail(md, failed);
 		if (r < 0)
-			atomic_store(&md->broken,
-				     "a flush failed on members that the array cannot do without: what was written may be lost");
+			break_by_flush(md);
 	}
 	if (atomic_load(&md->broken))
 		r = -EIO;
-	if (r >= 0)
-		md->guard->ops->flushed(md->guard, mark);
+	if (r < 0)
+		return r;
+	r = md->guard->ops->flushed(md->guard, mark);
+	if (r < 0)
+		break_by_flush(md);
 	return r;
 }

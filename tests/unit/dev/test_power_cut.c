@@ -253,6 +253,9 @@ static void test_hash(void **state)
 	assert_int_equal(flush(f->b), 0);
 	assert_int_equal(power_states_open(f->machine, 0, 512, 1, &small), 0);
 	assert_int_equal(power_states_open(f->machine, 1, 4096, 1, &large), 0);
+	assert_int_equal(power_states_write(small, 1).offset_bytes, 512);
+	assert_int_equal(power_states_write(small, 1).length_bytes, 512);
+	assert_int_equal(power_states_write(large, 0).length_bytes, 1024);
 	power_states_set(large, whole);
 	hash = power_states_hash(large);
 	power_states_set(small, first);

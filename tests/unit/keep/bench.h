@@ -272,11 +272,18 @@ static inline int bench_fail(uint32_t slot)
 	return (g->ops->fail)(g, slot, &err); /* cmocka has a macro of that name */
 }
 
-static inline void bench_flushed(void)
+static inline int bench_flushed(void)
 {
 	struct map_md_guard *g = keep_guard(bench.keep);
 
-	g->ops->flushed(g, g->ops->flushing(g));
+	return g->ops->flushed(g, g->ops->flushing(g));
+}
+
+static inline void bench_doubt(uint64_t offset_bytes, uint64_t length_bytes)
+{
+	struct map_md_guard *g = keep_guard(bench.keep);
+
+	g->ops->doubt(g, &(struct map_range){ offset_bytes, length_bytes }, 1);
 }
 
 /* --- the real tool --- */

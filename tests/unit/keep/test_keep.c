@@ -103,6 +103,61 @@ static void test_abandoned(void **state)
 	bench_done();
 }
 
+/* A write failed on members that could not be failed: the array is not called clean, and the next one finds the place. */
+static void test_doubt(void **state)
+{
+	static const char *const cases[] = { "raid5-11-5", "raid1-10-2-bitmap", "raid10-12-4-n2" };
+	const struct map_range *ranges;
+	size_t count;
+
+	(void)state;
+	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+		bench_load(cases[c], 'm', 0);
+		assert_int_equal(bench_open(), 0);
+		assert_int_equal(bench_begin(128 * KIB, 4096), 0);
+		bench_doubt(128 * KIB, 4096);
+		bench_end(128 * KIB, 4096, true);
+		assert_int_equal(keep_close(bench.keep, &err), 0);
+		for (unsigned i = 0; i < bench.images.count; i++)
+			bench_mdadm_says("-E", i, "State : active\n");
+		bench_reopen(0);
+		assert_true(keep_was_dirty(bench.keep));
+		ranges = keep_doubtful(bench.keep, &count);
+		assert_int_equal(count, 1);
+		assert_int_equal(ranges[0].offset_bytes, 128 * KIB);
+		/* After its resync it is clean. */
+		assert_int_equal(keep_resynced(bench.keep, UINT64_MAX, &err), 0);
+		assert_int_equal(keep_close(bench.keep, &err), 0);
+		bench_mdadm_says("-E", 0, "State : clean\n");
+		bench_done();
+	}
+}
+
+/* Beyond the end is as far as there is anything; with a parity log nothing is written any more, so that its entries stay. */
+static void test_doubt_everything(void **state)
+{
+	struct map_md_guard *g;
+
+	(void)state;
+	bench_load("raid1-12-2", 'm', 0);
+	assert_int_equal(bench_open(), 0);
+	bench_doubt(0, UINT64_MAX);
+	assert_int_equal(keep_close(bench.keep, &err), 0);
+	bench_mdadm_says("-E", 1, "State : active\n");
+	bench_done();
+	bench_load("raid5-12-4-ppl", 'm', 0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 4096), 0);
+	bench_doubt(0, 4096);
+	bench_end(0, 4096, true);
+	g = keep_guard(bench.keep);
+	assert_int_equal(g->ops->flushed(g, g->ops->flushing(g)), -EIO);
+	assert_int_equal(bench_begin(0, 4096), -EIO);
+	assert_int_equal(keep_close(bench.keep, &err), -EIO);
+	bench_mdadm_says("-E", 0, "State : active\n");
+	bench_done();
+}
+
 /* One member alone says "dirty": the kernel might start it clean, here it is dirty. */
 static void test_any_member_says_dirty(void **state)
 {
@@ -264,7 +319,7 @@ static void use_array(unsigned *ret_failures)
 	else
 		bench_end(2 * MIB, 64 * KIB, true);
 	for (unsigned i = 0; i < 20; i++)
-		bench_flushed();
+		failures += bench_flushed() < 0;
 	if (keep_close(bench.keep, &err) < 0)
 		failures++;
 	*ret_failures = failures;
@@ -347,6 +402,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_active_and_clean),
+		cmocka_unit_test(test_doubt),	       cmocka_unit_test(test_doubt_everything),
 		cmocka_unit_test(test_abandoned),      cmocka_unit_test(test_any_member_says_dirty),
 		cmocka_unit_test(test_order),	       cmocka_unit_test(test_missing_member),
 		cmocka_unit_test(test_fail),	       cmocka_unit_test(test_lagging_first),

@@ -53,7 +53,9 @@ struct bench {
 	const struct map_range *doubtful;
 	size_t doubtful_count;
 	/* of the guard */
-	int begin_result, log_result, fail_result;
+	int begin_result, log_result, fail_result, flushed_result;
+	unsigned doubts;
+	struct map_range doubt; /* the last one */
 	void (*on_log)(struct bench *b, const struct map_md_partial *partials, size_t count);
 	pthread_mutex_t lock;
 	bool keep_journal;
@@ -223,18 +225,38 @@ static inline uint64_t guard_flushing(struct map_md_guard *guard)
 	return 42;
 }
 
-static inline void guard_flushed(struct map_md_guard *guard, uint64_t mark)
+static inline int guard_flushed(struct map_md_guard *guard, uint64_t mark)
 {
-	(void)guard;
 	assert_int_equal(mark, 42);
 	happened((struct happening){ .what = DID_FLUSHED });
+	return ((struct bench *)guard)->flushed_result;
+}
+
+static inline void guard_doubt(struct map_md_guard *guard, const struct map_range *ranges, size_t count)
+{
+	struct bench *b = (struct bench *)guard;
+
+	for (size_t i = 0; i < count; i++)
+		b->doubt = ranges[i];
+	b->doubts += (unsigned)count;
 }
 
 static const struct map_md_guard_ops guard_ops = {
-	.begin = guard_begin, .end = guard_end, .fail = guard_fail, .flushing = guard_flushing, .flushed = guard_flushed
+	.begin = guard_begin,
+	.end = guard_end,
+	.fail = guard_fail,
+	.doubt = guard_doubt,
+	.flushing = guard_flushing,
+	.flushed = guard_flushed,
 };
 static const struct map_md_guard_ops guard_ops_log = {
-	.begin = guard_begin, .end = guard_end, .log = guard_log, .fail = guard_fail, .flushing = guard_flushing, .flushed = guard_flushed
+	.begin = guard_begin,
+	.end = guard_end,
+	.log = guard_log,
+	.fail = guard_fail,
+	.doubt = guard_doubt,
+	.flushing = guard_flushing,
+	.flushed = guard_flushed,
 };
 
 struct shape {

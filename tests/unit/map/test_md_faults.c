@@ -294,6 +294,8 @@ static void test_too_many(void **state)
 		now = map_md_members(b->md, NULL);
 		for (uint32_t slot = 0; slot < s->members; slot++)
 			assert_non_null(now[slot].dev);
+		/* The records hear of it: redundancy need not fit there. */
+		assert_true(b->doubts);
 		memcpy(b->model, before, b->size_bytes);
 		bench_expect_range(b, 0, from);
 		bench_expect_range(b, from + 3000, b->size_bytes - from - 3000);
@@ -340,11 +342,28 @@ static void test_flush_fails(void **state)
 				expect_without(b, s, slot);
 			} else {
 				/* The next one would succeed. */
+				assert_int_equal(b->doubts, 1);
+				assert_int_equal(b->doubt.length_bytes, UINT64_MAX);
 				assert_int_equal(dev_flush(b->md, NULL), -EIO);
 				assert_int_equal(bench_write(b, 0, 1), -EIO);
 			}
 			bench_free(b);
 		}
+}
+
+/* A flush of the guard's own failed, which may have cost the data that this one was to make durable. */
+static void test_flush_of_the_guard_failed(void **state)
+{
+	struct bench *b = start(&all_shapes[10]);
+
+	(void)state;
+	b->flushed_result = -EIO;
+	assert_int_equal(dev_flush(b->md, NULL), -EIO);
+	b->flushed_result = 0;
+	assert_int_equal(dev_flush(b->md, NULL), -EIO);
+	assert_int_equal(bench_write(b, 0, 1), -EIO);
+	assert_int_equal(b->doubts, 1);
+	bench_free(b);
 }
 
 /* The one good copy of a half rebuilt mirror fails: what the other one lacks would be lost. */
@@ -391,6 +410,7 @@ int main(void)
 		cmocka_unit_test(test_too_many),
 		cmocka_unit_test(test_fail_is_not_recorded),
 		cmocka_unit_test(test_flush_fails),
+		cmocka_unit_test(test_flush_of_the_guard_failed),
 		cmocka_unit_test(test_only_copy_fails),
 	};
 
