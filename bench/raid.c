@@ -12,6 +12,8 @@
 #define MEMBERS	     9U
 #define SAMPLE_BYTES (64 * MIB) /* of all data blocks together */
 #define SAMPLES_MAX  1001U
+#define PAGE	     ((size_t)4096)
+#define SHIFT	     ((size_t)1792)
 
 static struct raid_geometry md, ddf;
 static uint8_t *blocks[MEMBERS], *fresh;
@@ -35,11 +37,11 @@ static bool make_blocks(const struct raid_geometry *g, size_t length)
 
 	row = (struct raid_row){ g, raid_stripe_at(g, 0), blocks, length };
 	for (uint32_t slot = 0; slot < MEMBERS; slot++) {
-		uint8_t *memory = aligned_alloc(4096, length + 5 * 4096);
+		uint8_t *memory = aligned_alloc(PAGE, length + 5 * PAGE);
 
 		if (!memory)
 			return false;
-		blocks[slot] = memory + slot * 1792;
+		blocks[slot] = memory + slot * SHIFT;
 		for (size_t i = 0; i < length; i++)
 			blocks[slot][i] = (uint8_t)((state = state * 1664525 + 1013904223) >> 24);
 	}
@@ -62,7 +64,7 @@ static bool make_blocks(const struct raid_geometry *g, size_t length)
 static void free_blocks(void)
 {
 	for (uint32_t slot = 0; slot < MEMBERS; slot++)
-		free(blocks[slot] - slot * 1792);
+		free(blocks[slot] - slot * SHIFT);
 }
 
 /* --- what is measured --- */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <assert.h>
+
 #include <isa-l/erasure_code.h>
 #include <isa-l/raid.h>
 
@@ -58,6 +60,7 @@ void sums_xor(uint8_t *const *sources, uint32_t count, uint8_t *destination, siz
 {
 	void *array[RAID_MEMBERS_MAX + 1];
 
+	assert(count);
 	if (count == 1) { /* isa-l wants two at least */
 		memcpy(destination, sources[0], length_bytes);
 		return;
