@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Rates of lib/raid on one core, beside bare isa-l. A rate counts the bytes of all data blocks (7 of them), as snapraid does. Each figure is the median of samples
- * of a few milliseconds taken in turn with its rival's, so that a busy machine hardly changes them. Usage: raid [SAMPLES]
+ * of a few milliseconds of CPU time, taken in turn with its rival's, so that a busy machine hardly changes them. Usage: raid [SAMPLES]
  */
 #include <isa-l/raid.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ static double seconds(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	    raid_geometry_init(&ddf, &(struct raid_shape){ RAID_6, 8, MIB, MEMBERS, lengths }, NULL) < 0)
 		return EXIT_FAILURE;
 	fresh = calloc(1, 4096);
-	printf("raid6, 7 data + P + Q, bytes of all data blocks per second, one core\n");
+	printf("raid6, 7 data + P + Q, bytes of all data blocks per second of CPU time, one core\n");
 	done = fresh && measure_size(64 * KIB, (unsigned)samples) && measure_size(256 * KIB, (unsigned)samples) &&
 	       measure_size(MIB, (unsigned)samples) && measure_rest((unsigned)samples);
 	free(fresh);
