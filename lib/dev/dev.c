@@ -110,6 +110,65 @@ static void dispatch(struct dev_request *requests, size_t count)
 	}
 }
 
+/*
+ * A request on a part of a device goes to that device at once, so that a batch on partitions of several disks is one batch on the disks. Whatever the device
+ * below would refuse stays, for its part to say it in its own words.
+ */
+static void descend(struct dev_request *q)
+{
+	while (!q->result && q->dev->leaf_fd < 0 && q->dev->ops->part_of && aligned(q)) {
+		struct dev_request below = *q;
+		uint64_t step = 0;
+
+		below.dev = (struct dev *)(uintptr_t)q->dev->ops->part_of(q->dev, &step);
+		if (!below.dev || !u64_add(q->offset_bytes, step, &below.offset_bytes) || refuse(&below))
+			return;
+		q->dev = below.dev;
+		q->offset_bytes = below.offset_bytes;
+	}
+}
+
+static bool any_part(const struct dev_request *requests, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (requests[i].dev->leaf_fd < 0 && requests[i].dev->ops->part_of)
+			return true;
+	return false;
+}
+
+/* What was asked, while the requests are lent to other devices. */
+struct asked {
+	struct dev *dev;
+	uint64_t offset_bytes;
+};
+
+static void dispatch_below(struct dev_request *requests, size_t count, struct asked *asked)
+{
+	for (size_t i = 0; i < count; i++) {
+		asked[i] = (struct asked){ requests[i].dev, requests[i].offset_bytes };
+		descend(&requests[i]);
+	}
+	dispatch(requests, count);
+	for (size_t i = 0; i < count; i++) {
+		remember_failed_flush(&requests[i]);
+		requests[i].dev = asked[i].dev;
+		requests[i].offset_bytes = asked[i].offset_bytes;
+	}
+}
+
+/* Without memory the parts hand their requests on themselves. */
+static void dispatch_parts(struct dev_request *requests, size_t count)
+{
+	struct asked few[32], *asked = count <= ARRAY_SIZE(few) ? few : malloc(count * sizeof(*asked));
+
+	if (asked)
+		dispatch_below(requests, count, asked);
+	else
+		dispatch(requests, count);
+	if (asked != few)
+		free(asked);
+}
+
 static const char *const op_names[] = { [DEV_READ] = "read", [DEV_WRITE] = "write", [DEV_FLUSH] = "flush" };
 
 static int describe(const struct dev_request *q, struct blkalign_error *reterr)
@@ -128,7 +187,10 @@ int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *r
 		requests[i].reason = NULL;
 		requests[i].result = refuse(&requests[i]);
 	}
-	dispatch(requests, count);
+	if (any_part(requests, count))
+		dispatch_parts(requests, count);
+	else
+		dispatch(requests, count);
 	for (size_t i = 0; i < count; i++)
 		remember_failed_flush(&requests[i]);
 	for (size_t i = 0; i < count; i++)

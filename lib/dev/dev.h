@@ -42,7 +42,7 @@ struct dev_ops {
 	 * is more to say; short transfers are errors (-EIO).
 	 */
 	void (*run)(struct dev *dev, struct dev_request *requests, size_t count);
-	/** The one device that this is a range of, and where it begins there. The hook or its result is NULL when it is none. */
+	/** The one device that this is a range of, and where it begins there; requests may go there directly. The hook or its result is NULL when it is none. */
 	const struct dev *(*part_of)(const struct dev *dev, uint64_t *ret_offset_bytes);
 	/** As dev_extent(), whose arguments it may trust. NULL: nothing is known without reading. */
 	int (*extent)(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero);

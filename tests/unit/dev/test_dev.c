@@ -204,6 +204,66 @@ static void test_failed_flush_is_final(void **state)
 	assert_int_equal(dev_read(nth, 0, data, 4, NULL), 0);
 }
 
+/* Counts the batches that reach it. */
+struct counter {
+	struct dev dev;
+	unsigned batches;
+	size_t requests;
+};
+
+static void counter_run(struct dev *dev, struct dev_request *requests, size_t count)
+{
+	struct counter *c = (struct counter *)dev;
+
+	c->batches++;
+	c->requests += count;
+	for (size_t i = 0; i < count; i++) {
+		requests[i].result = requests[i].offset_bytes == 0x300 ? -EIO : 0;
+		if (requests[i].op == DEV_READ)
+			memset(requests[i].buffer, (int)(requests[i].offset_bytes >> 8), requests[i].length_bytes);
+	}
+}
+
+static const struct dev_ops counter_ops = { .kind = "counter", .run = counter_run };
+
+/* Parts of one device, and parts of those, in one batch: it gets them together, and they come back as they were. */
+static void test_parts_in_one_batch(void **state)
+{
+	_cleanup_dev_ struct dev *below = dev_new(sizeof(struct counter), &counter_ops, "below", 0x1000, 1);
+	_cleanup_dev_ struct dev *a = NULL, *b = NULL, *c = NULL;
+	struct counter *counter = (struct counter *)below;
+	struct blkalign_error err = { 0 };
+	uint8_t bytes[5];
+	struct dev_request q[5];
+
+	(void)state;
+	assert_non_null(below);
+	assert_int_equal(dev_open_slice("a", below, 0x100, 0x400, &a), 0);
+	assert_int_equal(dev_open_slice("b", below, 0x600, 0x400, &b), 0);
+	assert_int_equal(dev_open_slice("c", b, 0x100, 0x100, &c), 0);
+	for (unsigned i = 0; i < 5; i++)
+		q[i] = (struct dev_request){ .dev = i % 2    ? a
+						    : i == 4 ? c
+							     : b,
+					     .op = DEV_READ,
+					     .offset_bytes = i == 3 ? 0x200 : 0,
+					     .length_bytes = 1,
+					     .buffer = &bytes[i] };
+	assert_int_equal(dev_run(q, 5, &err), -EIO);
+	assert_int_equal(counter->batches, 1);
+	assert_int_equal(counter->requests, 5);
+	assert_memory_equal(bytes, "\x06\x01\x06\x03\x07", 5);
+	assert_string_equal(err.where, "a");
+	assert_int_equal(err.offset_bytes, 0x200);
+	for (unsigned i = 0; i < 5; i++) {
+		assert_int_equal(q[i].result, i == 3 ? -EIO : 0);
+		assert_ptr_equal(q[i].dev, i % 2 ? a : i == 4 ? c : b);
+		assert_int_equal(q[i].offset_bytes, i == 3 ? 0x200 : 0);
+	}
+	q[2].offset_bytes = 0x400;
+	assert_int_equal(dev_run(q + 2, 1, NULL), -ERANGE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -215,6 +275,7 @@ int main(void)
 		cmocka_unit_test(test_write_and_flush),
 		cmocka_unit_test(test_sticky_fault),
 		cmocka_unit_test(test_failed_flush_is_final),
+		cmocka_unit_test(test_parts_in_one_batch),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
