@@ -431,4 +431,7 @@ static struct nbdkit_plugin plugin = {
 	.extents = plugin_extents,
 };
 
+/* The macro defines it without a declaration, which clang minds. */
+struct nbdkit_plugin *plugin_init(void);
+
 NBDKIT_REGISTER_PLUGIN(plugin)
