@@ -8,8 +8,10 @@
 #include <blkalign/error.h>
 #include <blkalign/graph.h>
 #include <blkalign/run.h>
+#include <blkalign/scrub.h>
 #include <blkalign/source.h>
 #include <blkalign/text.h>
+#include <blkalign/undo.h>
 #include <blkalign/version.h>
 
 #endif

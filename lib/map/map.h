@@ -114,6 +114,8 @@ void map_md_lock(struct dev *md, const struct map_range *range);
 void map_md_unlock(struct dev *md, const struct map_range *range);
 /** From now on slot `slot` is `member`, valid below its valid_bytes: a rebuild's target, and each step of it. */
 int map_md_set_member(struct dev *md, uint32_t slot, const struct map_md_member *member);
+/** Whether redundancy may not fit the data at `at` (guard's unit); *run_bytes (1 at least) is cut to where the answer changes. */
+bool map_md_doubtful(struct dev *md, uint64_t at, uint64_t *run_bytes);
 /** The range is no longer doubtful (a resync passed it). */
 int map_md_set_trusted(struct dev *md, const struct map_range *range);
 

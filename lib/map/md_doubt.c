@@ -117,4 +117,6 @@ int md_doubt_init(struct md *md, const struct map_range *ranges, size_t count)
 	return r;
 }
 
+bool map_md_doubtful(struct dev *dev, uint64_t at, uint64_t *run_bytes) { return md_doubtful((struct md *)dev, at, run_bytes); }
+
 int map_md_set_trusted(struct dev *dev, const struct map_range *range) { return change((struct md *)dev, range, false); }

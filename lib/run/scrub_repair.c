@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Writing. Each place that the check found is read and judged again, under the array's locks and records, and only then written: the member that is proven wrong, what could not
+ * be read, and, when told so, what md's repair would write. All of it goes through the undo log.
+ */
+#include "keep/keep.h"
+#include "run/scrub.h"
+
+#define PIECE_BYTES (1 * MIB) /* that the records call dirty together */
+
+/* --- one write --- */
+
+static int write_block(struct blkalign_scrub *s, uint32_t slot, uint64_t at, const uint8_t *block, size_t length,
+		       struct blkalign_error *reterr)
+{
+	const struct map_md_member *m = &s->view.members[slot];
+	const struct scrub_logged *logged = &s->repair->logged[slot];
+	uint64_t offset = m->data_offset_bytes + at;
+	int r = logged->dev ? dev_write(logged->dev, logged->offset_bytes + offset, block, length, reterr)
+			    : dev_write(m->dev, offset, block, length, reterr);
+
+	s->repair->written = true;
+	if (r >= 0)
+		s->repair->repaired_bytes += length;
+	return r;
+}
+
+/* --- rows of parity --- */
+
+static bool is_lost(const struct scrub_row *row, uint32_t slot)
+{
+	return (row->lost_count > 0 && row->lost[0] == slot) || (row->lost_count > 1 && row->lost[1] == slot);
+}
+
+/* What could not be read is in the blocks by now. */
+static int write_unreadable(struct blkalign_scrub *s, const struct scrub_worker *w, const struct scrub_row *row,
+			    struct blkalign_error *reterr)
+{
+	int r = 0;
+
+	for (uint32_t slot = 0; r >= 0 && slot < w->lanes; slot++)
+		if (w->has[slot] == SCRUB_UNREADABLE)
+			r = write_block(s, slot, row->at, w->blocks[slot], row->row.length_bytes, reterr);
+	return r;
+}
+
+/* The blamed block is recomputed; that all fits then is the last proof before it is written. */
+static int write_proven(struct blkalign_scrub *s, const struct scrub_row *row, uint32_t slot, bool *ret_left, struct blkalign_error *reterr)
+{
+	if (raid_recover(&row->row, &slot, 1) < 0 || !raid_consistent(&row->row)) {
+		*ret_left = true;
+		return 0;
+	}
+	return write_block(s, slot, row->at, row->row.blocks[slot], row->row.length_bytes, reterr);
+}
+
+/* Parity from data; what was right already is not written. Blocks of parity that is missing are scratch. */
+static int write_parity(struct blkalign_scrub *s, const struct scrub_row *row, struct blkalign_error *reterr)
+{
+	uint32_t slots[2] = { row->row.stripe.p_slot, row->row.stripe.q_slot };
+	uint8_t old[2][VIEW_ROW_BYTES];
+	int r = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		if (slots[i] != RAID_SLOT_NONE)
+			memcpy(old[i], row->row.blocks[slots[i]], row->row.length_bytes);
+	raid_generate(&row->row);
+	for (unsigned i = 0; r >= 0 && i < 2; i++)
+		if (slots[i] != RAID_SLOT_NONE && !is_lost(row, slots[i]) &&
+		    memcmp(old[i], row->row.blocks[slots[i]], row->row.length_bytes) != 0)
+			r = write_block(s, slots[i], row->at, row->row.blocks[slots[i]], row->row.length_bytes, reterr);
+	return r;
+}
+
+/* Lost blocks are recomputed where that can be relied on, or where it was asked for. */
+static bool may_recompute(const struct blkalign_scrub *s, const struct scrub_row *row)
+{
+	if (row->lost_count > raid_redundancy(s->view.geometry))
+		return false;
+	return s->repair->parity || !view_doubtful(&s->view, row->at, row->row.length_bytes);
+}
+
+static bool any_unreadable(const struct scrub_worker *w)
+{
+	for (uint32_t i = 0; i < w->lanes; i++)
+		if (w->has[i] == SCRUB_UNREADABLE)
+			return true;
+	return false;
+}
+
+static int repair_row(struct blkalign_scrub *s, struct scrub_worker *w, uint64_t at, bool *ret_left, struct blkalign_error *reterr)
+{
+	struct blkalign_scrub_finding f;
+	struct scrub_row row;
+	bool differs;
+	int r = 0;
+
+	scrub_read_row(w, at, &row);
+	if (w->error)
+		return w->error;
+	if (row.lost_count && !may_recompute(s, &row)) {
+		*ret_left = any_unreadable(w);
+		return 0;
+	}
+	if (row.lost_count && raid_recover(&row.row, row.lost, row.lost_count) < 0)
+		return blkalign_error_set(reterr, -EIO, NULL, at, "cannot recompute a row");
+	differs = scrub_row_differs(w, &row, &f);
+	if (differs && f.verdict == BLKALIGN_SCRUB_PROVEN)
+		return write_proven(s, &row, f.slot, ret_left, reterr);
+	if (differs && !s->repair->parity) {
+		*ret_left = true;
+		return 0;
+	}
+	if (differs)
+		r = write_parity(s, &row, reterr);
+	return r < 0 ? r : write_unreadable(s, w, &row, reterr);
+}
+
+/* --- pages of mirrors --- */
+
+/* Copies that could be read, and say the same. */
+static bool agree(const struct scrub_worker *w, uint32_t first, size_t length)
+{
+	for (uint32_t copy = first + 1; copy < w->lanes; copy++)
+		if (w->has[copy] == SCRUB_READ && memcmp(w->blocks[first], w->blocks[copy], length) != 0)
+			return false;
+	return true;
+}
+
+static int overwrite_copies(struct blkalign_scrub *s, const struct scrub_worker *w, uint32_t first, size_t length,
+			    struct blkalign_error *reterr)
+{
+	int r = 0;
+
+	for (uint32_t copy = 0; r >= 0 && copy < w->lanes; copy++) {
+		bool unreadable = w->has[copy] == SCRUB_UNREADABLE;
+
+		if (copy == first || w->has[copy] == SCRUB_ABSENT ||
+		    (!unreadable && memcmp(w->blocks[first], w->blocks[copy], length) == 0))
+			continue;
+		r = write_block(s, w->places[copy].slot, w->places[copy].device_bytes, w->blocks[first], length, reterr);
+	}
+	return r;
+}
+
+static int repair_page(struct blkalign_scrub *s, struct scrub_worker *w, uint64_t at, size_t length, bool *ret_left,
+		       struct blkalign_error *reterr)
+{
+	uint32_t first;
+
+	scrub_read_copies(w, at, length);
+	if (w->error)
+		return w->error;
+	for (first = 0; first < w->lanes && w->has[first] != SCRUB_READ; first++)
+		;
+	if (first == w->lanes || (!s->repair->parity && !agree(w, first, length))) {
+		*ret_left = true;
+		return 0;
+	}
+	return overwrite_copies(s, w, first, length, reterr);
+}
+
+/* --- pieces of findings --- */
+
+static int repair_places(struct blkalign_scrub *s, uint64_t at, uint64_t length, struct blkalign_error *reterr)
+{
+	struct scrub_worker *w = &s->worker[0];
+	int r = 0;
+
+	for (uint64_t done = 0, unit; r >= 0 && done < length; done += unit) {
+		bool left = false;
+
+		unit = VIEW_ROW_BYTES - (at + done) % VIEW_ROW_BYTES;
+		unit = unit < length - done ? unit : length - done;
+		r = s->view.geometry->parity ? repair_row(s, w, at + done, &left, reterr)
+					     : repair_page(s, w, at + done, unit, &left, reterr);
+		s->repair->left_bytes += left ? unit : 0;
+	}
+	if (w->error && reterr)
+		*reterr = w->why;
+	s->read_bytes += w->read_bytes;
+	w->read_bytes = 0;
+	w->error = 0;
+	return r;
+}
+
+/* The records say first that the place may not fit, then it is written. */
+static int repair_piece(struct blkalign_scrub *s, uint64_t at, uint64_t length, struct blkalign_error *reterr)
+{
+	struct map_md_guard *guard = s->repair->guard;
+	struct map_range range = { at, length };
+	int r;
+
+	view_lock(&s->view, at, length);
+	r = guard ? guard->ops->begin(guard, &range, 1, reterr) : 0;
+	if (r >= 0) {
+		r = repair_places(s, at, length, reterr);
+		if (guard && r < 0)
+			guard->ops->doubt(guard, &range, 1);
+		if (guard)
+			guard->ops->end(guard, &range, 1, r >= 0);
+	}
+	view_unlock(&s->view, at, length);
+	return r;
+}
+
+static int flush_members(struct blkalign_scrub *s, struct blkalign_error *reterr)
+{
+	struct map_md_guard *guard = s->repair->guard;
+	uint64_t mark = guard ? guard->ops->flushing(guard) : 0;
+	int r = 0;
+
+	if (!s->repair->written)
+		return 0;
+	s->repair->written = false;
+	for (uint32_t slot = 0; r >= 0 && slot < s->view.geometry->members; slot++)
+		if (s->view.members[slot].dev)
+			r = dev_flush(s->view.members[slot].dev, reterr);
+	if (r >= 0 && guard)
+		r = guard->ops->flushed(guard, mark);
+	else if (guard)
+		guard->ops->doubt(guard, &(struct map_range){ 0, s->walk.total_bytes }, 1);
+	return r;
+}
+
+/* After md's repair the array is in sync, if nothing had to be left. */
+static int finish(struct blkalign_scrub *s, struct blkalign_error *reterr)
+{
+	struct scrub_repair *repair = s->repair;
+	int r = 0;
+
+	if (repair->parity && !repair->left_bytes && !s->lost_bytes && repair->keep)
+		r = keep_resynced(repair->keep, UINT64_MAX, reterr);
+	if (r >= 0 && repair->parity && !repair->left_bytes && s->view.md)
+		r = map_md_set_trusted(s->view.md, &(struct map_range){ 0, s->walk.total_bytes });
+	return r < 0 ? r : BLKALIGN_SCRUB_DONE;
+}
+
+/* The next piece. Where findings were dropped, the whole array is one. */
+static bool next_piece(struct blkalign_scrub *s, uint64_t *ret_at, uint64_t *ret_length)
+{
+	struct scrub_repair *repair = s->repair;
+	const struct scrub_item *item = repair->item < s->list.items.count ? &s->list.items.data[repair->item] : NULL;
+	uint64_t begin, length;
+
+	if (repair->position_bytes >= repair->total_bytes)
+		return false;
+	begin = s->list.dropped || !item ? 0 : item->sync_bytes;
+	length = s->list.dropped || !item ? s->walk.total_bytes : item->found.length_bytes;
+	*ret_at = begin + repair->item_done_bytes;
+	*ret_length = length - repair->item_done_bytes < PIECE_BYTES ? length - repair->item_done_bytes : PIECE_BYTES;
+	return true;
+}
+
+static void piece_ended(struct blkalign_scrub *s, uint64_t length, uint64_t repaired)
+{
+	struct scrub_repair *repair = s->repair;
+
+	repair->position_bytes += length;
+	repair->item_done_bytes += length;
+	if (s->list.dropped)
+		return;
+	s->list.items.data[repair->item].found.repaired_bytes += repaired;
+	if (repair->item_done_bytes < s->list.items.data[repair->item].found.length_bytes)
+		return;
+	repair->item++;
+	repair->item_done_bytes = 0;
+}
+
+int scrub_repair_step(struct blkalign_scrub *s, struct blkalign_error *reterr)
+{
+	struct scrub_repair *repair = s->repair;
+	uint64_t begin = walk_now_ns(), at, length;
+	bool more = true;
+	int r = 0, flushed;
+
+	if (repair->broken)
+		return blkalign_error_set(reterr, repair->broken, NULL, BLKALIGN_UNKNOWN,
+					  "an earlier write failed: nothing more is written");
+	while (r >= 0 && walk_now_ns() - begin < WALK_STEP_NS && (more = next_piece(s, &at, &length))) {
+		uint64_t before = repair->repaired_bytes;
+
+		r = repair_piece(s, at, length, reterr);
+		if (r >= 0)
+			piece_ended(s, length, repair->repaired_bytes - before);
+	}
+	flushed = flush_members(s, r < 0 ? NULL : reterr);
+	r = r < 0 ? r : flushed;
+	if (r >= 0 && !more)
+		r = finish(s, reterr);
+	repair->broken = r < 0 ? r : 0;
+	return r;
+}
