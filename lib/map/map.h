@@ -49,7 +49,7 @@ struct map_md_guard {
 	const struct map_md_guard_ops *ops;
 };
 struct map_md_guard_ops {
-	/** Before the first byte of a batch is written to `ranges`: on return of 0 the disks say, durably, that they may be inconsistent. */
+	/** Before anything of a batch is read from or written to `ranges`: on return of 0 the disks say, durably, that they may be inconsistent. */
 	int (*begin)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr);
 	/** The batch that began has ended. The guard may forget the ranges after a flush; `complete` false: a member lacks the data. Called for every begin() that succeeded. */
 	void (*end)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete);

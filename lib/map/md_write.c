@@ -127,54 +127,44 @@ static bool run_writes(struct md_batch *b)
 	return !failed && b->state->complete;
 }
 
-static void write_begun(struct md_batch *b)
+static bool write_begun(struct md_batch *b)
 {
-	struct map_md_guard *guard = b->md->guard;
-	bool complete = false;
-	int r = md_log(b);
-
-	if (r < 0)
-		md_batch_fail(b, r, not_logged);
-	else
-		complete = run_writes(b);
-	guard->ops->end(guard, b->ranges.data, b->ranges.count, complete);
-}
-
-static void write_locked(struct md_batch *b)
-{
-	struct map_md_guard *guard = b->md->guard;
 	int r;
 
 	md_gather(b);
 	add_writes(b);
 	if (!b->requests.count)
-		return;
-	r = md_ranges(b);
+		return b->state->complete;
+	r = md_log(b);
 	if (r >= 0)
-		r = guard->ops->begin(guard, b->ranges.data, b->ranges.count, NULL);
+		return run_writes(b);
+	md_batch_fail(b, r, not_logged);
+	return b->state->complete;
+}
+
+/* Begun before anything is read: what the guard does then may be to bring parity up to date. */
+static void write_locked(struct md_batch *b)
+{
+	struct map_md_guard *guard = b->md->guard;
+	int r = guard->ops->begin(guard, b->ranges.data, b->ranges.count, NULL);
+
 	if (r < 0)
 		md_batch_fail(b, r, not_begun);
 	else
-		write_begun(b);
+		guard->ops->end(guard, b->ranges.data, b->ranges.count, write_begun(b));
 }
 
 static void write_group(struct md_batch *b)
 {
 	const char *broken = atomic_load(&b->md->broken);
 	struct md_lock lock = { .shared = !md_redundant(b->md) };
-	_cleanup_free_ struct map_range *ranges = NULL;
 	int r = broken ? -EIO : md_ranges(b);
 
-	if (r >= 0) {
-		ranges = calloc(b->ranges.count + 1, sizeof(*ranges));
-		r = ranges ? 0 : -ENOMEM;
-	}
 	if (r < 0) {
 		md_batch_fail(b, r, broken);
 		return;
 	}
-	memcpy(ranges, b->ranges.data, b->ranges.count * sizeof(*ranges));
-	lock.ranges = ranges;
+	lock.ranges = b->ranges.data;
 	lock.count = b->ranges.count;
 	md_lock(b->md, &lock);
 	b->state = md_state_get(b->md);
