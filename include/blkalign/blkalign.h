@@ -7,6 +7,7 @@
 #include <blkalign/check.h>
 #include <blkalign/error.h>
 #include <blkalign/graph.h>
+#include <blkalign/rebuild.h>
 #include <blkalign/run.h>
 #include <blkalign/scrub.h>
 #include <blkalign/source.h>
