@@ -82,11 +82,11 @@ struct keep_patch {
 	uint32_t slot;
 	uint64_t device_bytes; /* of the data area */
 	size_t length_bytes;
-	uint8_t *data; /* owned */
+	uint8_t *
+		data; /* owned; NULL: this parity cannot be told, because a member that was being written there is missing. These rows are in doubt */
 };
 /**
- * Parity that the logs of a dirty array complete, in order. `devs` by slot, NULL for missing. *ret_complete: every log was whole, so
- * that no resync is needed after it. Freed by keep_patches_free().
+ * Parity that the logs of a dirty array complete, in order. *ret_complete: every log was whole, so that nothing but rows without data is in doubt with it. Freed by keep_patches_free().
  */
 int keep_ppl_patches(const struct keep_array *array, struct keep_patch **ret_patches, size_t *ret_count, bool *ret_complete,
 		     struct blkalign_error *reterr);

@@ -19,6 +19,15 @@ void keep_patches_free(struct keep_patch *patches, size_t count)
 	free(patches);
 }
 
+static int add_patch(struct patches *p, const struct keep_patch *patch)
+{
+	if (vec_grow_((void **)&p->data, &p->room, p->count, sizeof(*p->data)) < 0)
+		return -ENOMEM;
+	p->data[p->count++] = *patch;
+	p->bytes += patch->length_bytes;
+	return 0;
+}
+
 static int add_rows(struct keep *keep, const struct replay_job *job, uint64_t from, size_t length, uint8_t *scratch, struct patches *p)
 {
 	struct keep_patch patch = { .slot = job->log->slot, .length_bytes = length, .data = malloc(length) };
@@ -27,25 +36,23 @@ static int add_rows(struct keep *keep, const struct replay_job *job, uint64_t fr
 	if (!patch.data)
 		return -ENOMEM;
 	r = replay_rows(keep, job, from, length, patch.data, scratch, &patch.device_bytes);
-	if (r == 0 && vec_grow_((void **)&p->data, &p->room, p->count, sizeof(*p->data)) < 0)
-		r = -ENOMEM;
 	if (r != 0) {
 		free(patch.data);
-		return r;
+		patch.data = NULL;
 	}
-	p->data[p->count++] = patch;
-	p->bytes += length;
-	return 0;
+	if (r == 0 || r == BLKALIGN_ABSENT)
+		r = add_patch(p, &patch);
+	if (r < 0)
+		free(patch.data);
+	return r;
 }
 
-static int add_job(struct keep *keep, const struct replay_job *job, uint8_t *scratch, struct patches *p, bool *complete)
+static int add_job(struct keep *keep, const struct replay_job *job, uint8_t *scratch, struct patches *p)
 {
 	for (uint64_t from = 0; from < job->rows_bytes; from += job->step_bytes) {
 		uint64_t rest = job->rows_bytes - from;
 		int r = add_rows(keep, job, from, rest < job->step_bytes ? (size_t)rest : job->step_bytes, scratch, p);
 
-		if (r == BLKALIGN_ABSENT)
-			*complete = false;
 		if (r < 0)
 			return r;
 		if (p->bytes > PATCHES_MAX_BYTES)
@@ -61,7 +68,7 @@ static int collect(struct keep *keep, struct replay *replay, struct patches *p, 
 
 	*complete = r >= 0 && replay->complete;
 	for (size_t i = 0; i < replay->count && r >= 0; i++)
-		r = add_job(keep, &replay->jobs[i], scratch, p, complete);
+		r = add_job(keep, &replay->jobs[i], scratch, p);
 	return r;
 }
 

@@ -141,6 +141,7 @@ int replay_rows(struct keep *keep, const struct replay_job *job, uint64_t from_b
 	uint64_t device_bytes = job->stripe_bytes + (job->first_bytes + from_bytes) % chunk;
 	bool any = false;
 
+	*ret_device_bytes = device_bytes;
 	if (!has_row(job->log, device_bytes + length_bytes))
 		return BLKALIGN_ABSENT;
 	memset(parity, 0, length_bytes);
@@ -160,7 +161,6 @@ int replay_rows(struct keep *keep, const struct replay_job *job, uint64_t from_b
 		xor_into(parity, scratch, length_bytes);
 		any = true;
 	}
-	*ret_device_bytes = device_bytes;
 	if (!any)
 		return BLKALIGN_NOT_THIS;
 	if (job->parity_at_bytes) {

@@ -10,6 +10,10 @@
 #include "raid/raid.h"
 #include "stack/stack.h"
 
+struct keep_array;
+struct keep_member;
+struct keep_patch;
+
 enum md_role_kind { MD_ROLE_SLOT, MD_ROLE_SPARE, MD_ROLE_FAULTY, MD_ROLE_JOURNAL };
 
 struct md_role {
@@ -109,6 +113,7 @@ struct md_array {
 	struct md_member *rival;      /* of the other half, when both halves could be the array: then nothing is believed. Else NULL */
 	uint32_t degraded;	      /* slots without a member that is wholly in sync */
 	uint32_t missing;	      /* slots without a member, or a replacement of it */
+	bool log_whole;		      /* dirty, but its partial parity log tells what was under way */
 	bool journal_lost;	      /* it has a write journal that could not be replayed */
 	uint32_t doubled;	      /* slots that two devices claim */
 	bool failed;		      /* more is missing than redundancy replaces */
@@ -118,6 +123,7 @@ struct md_array {
 	/* by md_find_doubtful(): where redundancy may not fit the data, ascending; bytes of the data areas, raid10: of the array */
 	struct map_range *doubtful; /* owned */
 	size_t doubtful_count;
+	size_t doubtful_room;
 	uint64_t doubtful_bytes;
 	uint64_t bitmap_dirty_bytes; /* BLKALIGN_UNKNOWN without a bitmap that counts */
 };
@@ -149,7 +155,9 @@ struct md_bitmap {
 /** Read it from the members in their slots. Copies that cannot be read, are older than the array or say that they are stale do not count. 0 or -ENOMEM. */
 int md_bitmap_read(const struct md_array *array, struct md_bitmap *ret);
 
-/** Fill the fields of `array` about doubtful ranges. 0 or -ENOMEM. */
+/** One more doubtful range, of any place. 0 or -ENOMEM. */
+int md_add_doubtful(struct md_array *array, uint64_t begin_bytes, uint64_t end_bytes);
+/** Fill the fields of `array` about doubtful ranges; those of a parity log were added before. 0 or -ENOMEM. */
 int md_find_doubtful(struct md_array *array, const struct raid_geometry *g);
 
 /** What logs would write, were the array started: pages of members and of the array. */
@@ -161,12 +169,20 @@ struct md_patches {
 struct md_replay {
 	struct md_patches *members; /* by slot; NULL when nothing is to be replayed */
 	uint32_t slots;
-	struct md_patches array; /* newer than what lies on the members, whose redundancy goes with the older bytes */
+	struct md_patches array;   /* newer than what lies on the members, whose redundancy goes with the older bytes */
+	struct keep_patch *parity; /* what the members' patches point to */
+	size_t parity_count;
 };
 void md_replay_done(struct md_replay *replay);
 #define _cleanup_md_replay_ _cleanup_(md_replay_done)
 /** The write journal of `array`. -ENOENT without a current journal, -EIO and the like when it cannot be read to its end, with the reason in `reterr`. */
 int md_replay_journal(const struct md_array *array, const struct raid_geometry *g, struct md_replay *ret, struct blkalign_error *reterr);
+
+/** The partial parity logs of `array`, whose `log_whole` and doubtful ranges are set by it. 0 or negative errno with the reason. */
+int md_replay_ppl(struct md_array *array, const char *name, const struct raid_geometry *g, struct md_replay *ret,
+		  struct blkalign_error *reterr);
+/** Members in their slots and spares, as lib/keep wants them; `*ret_members` is freed by the caller. Fills but name and geometry. 0 or -ENOMEM. */
+int md_list_keep_members(const struct md_array *array, struct keep_member **ret_members, struct keep_array *ret);
 
 /**
  * In a writable stack: the records of `node`'s array, given to the stack, so that stack_keep() has them; or the reason why it is not to be written. `g` is its geometry,

@@ -77,16 +77,13 @@ static int set_size(struct blkalign_node *node, const struct md_array *a, const 
 	return graph_set_u64(node, BLKALIGN_ATTR_SIZE, size, BLKALIGN_ORIGIN_ONDISK);
 }
 
-/* What lies in a log and not on the members yet. A journal that is lost may have held the newest data, and the other half of torn stripes. */
-static int replay(struct assembling *m)
+/* A journal that is lost may have held the newest data, and the other half of torn stripes. */
+static int replay_journal(struct assembling *m)
 {
 	struct blkalign_graph *graph = stack_graph(m->stack);
 	struct blkalign_error err = { 0 };
-	int r;
+	int r = md_replay_journal(m->a, m->g, &m->replay, &err);
 
-	if (!m->g || m->live || !m->a->freshest->journal)
-		return 0;
-	r = md_replay_journal(m->a, m->g, &m->replay, &err);
 	if (r == -ENOMEM)
 		return r;
 	m->a->journal_lost = r < 0;
@@ -98,6 +95,30 @@ static int replay(struct assembling *m)
 		return 0;
 	return graph_remark(graph, "%s: %zu pages of 4 KiB that its members lack are read from its write journal",
 			    blkalign_node_name(m->node), m->replay.array.count);
+}
+
+/* Records of an array that is to be written do it themselves: its members are not read through patches. */
+static int replay_ppl(struct assembling *m)
+{
+	struct blkalign_error err = { 0 };
+	int r = md_replay_ppl(m->a, blkalign_node_name(m->node), m->g, &m->replay, &err);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		return graph_remark(stack_graph(m->stack), "%s: its partial parity log is not replayed: %s", blkalign_node_name(m->node),
+				    err.message);
+	return 0;
+}
+
+/* What lies in a log and not on the members yet. */
+static int replay(struct assembling *m)
+{
+	if (!m->g || m->live || m->a->rival)
+		return 0;
+	if (m->a->freshest->journal)
+		return replay_journal(m);
+	return m->a->freshest->ppl && m->a->dirty ? replay_ppl(m) : 0;
 }
 
 /* What is left of an array that lost too much is for looking at, or for those who ask for it. */

@@ -4,44 +4,69 @@
 
 static uint64_t end_of(const struct map_range *range) { return range->offset_bytes + range->length_bytes; }
 
-static int add(struct md_array *a, size_t *room, uint64_t begin, uint64_t end)
+int md_add_doubtful(struct md_array *a, uint64_t begin_bytes, uint64_t end_bytes)
 {
-	if (begin >= end)
+	if (begin_bytes >= end_bytes)
 		return 0;
-	if (a->doubtful_count == *room) {
-		size_t more = *room ? 2 * *room : 16;
+	if (a->doubtful_count == a->doubtful_room) {
+		size_t more = a->doubtful_room ? 2 * a->doubtful_room : 16;
 		struct map_range *grown = reallocarray(a->doubtful, more, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
 		a->doubtful = grown;
-		*room = more;
+		a->doubtful_room = more;
 	}
-	a->doubtful[a->doubtful_count++] = (struct map_range){ begin, end - begin };
-	a->doubtful_bytes += end - begin;
+	a->doubtful[a->doubtful_count++] = (struct map_range){ begin_bytes, end_bytes - begin_bytes };
 	return 0;
+}
+
+static int by_place(const void *a, const void *b)
+{
+	const struct map_range *x = a, *y = b;
+
+	return (x->offset_bytes > y->offset_bytes) - (x->offset_bytes < y->offset_bytes);
+}
+
+/* Ascending and apart. */
+static void tidy(struct md_array *a)
+{
+	size_t kept = 0;
+
+	if (a->doubtful_count)
+		qsort(a->doubtful, a->doubtful_count, sizeof(*a->doubtful), by_place);
+	for (size_t i = 0; i < a->doubtful_count; i++) {
+		struct map_range *last = kept ? &a->doubtful[kept - 1] : NULL, next = a->doubtful[i];
+
+		if (!last || next.offset_bytes > end_of(last))
+			a->doubtful[kept++] = next;
+		else if (end_of(&next) > end_of(last))
+			last->length_bytes = end_of(&next) - last->offset_bytes;
+	}
+	a->doubtful_count = kept;
+	a->doubtful_bytes = 0;
+	for (size_t i = 0; i < kept; i++)
+		a->doubtful_bytes += a->doubtful[i].length_bytes;
 }
 
 /* Chunks that begin before the checkpoint and end behind it count whole. */
 static int add_bits(struct md_array *a, const struct md_bitmap *b, uint64_t begin, uint64_t total)
 {
 	uint64_t from = round_down_u64(begin, b->chunk_bytes);
-	size_t room = 0;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < b->count; i++) {
 		uint64_t first = b->ranges[i].offset_bytes, last = end_of(&b->ranges[i]);
 
-		r = add(a, &room, first > from ? first : from, last < total ? last : total);
+		r = md_add_doubtful(a, first > from ? first : from, last < total ? last : total);
 	}
-	return r < 0 ? r : add(a, &room, b->covered_bytes > begin ? b->covered_bytes : begin, total);
+	return r < 0 ? r : md_add_doubtful(a, b->covered_bytes > begin ? b->covered_bytes : begin, total);
 }
 
 int md_find_doubtful(struct md_array *a, const struct raid_geometry *g)
 {
 	uint64_t total = g->level == RAID_10 ? raid_array_bytes(g) : g->used_bytes, begin = a->resync_bytes;
 	struct md_bitmap bitmap;
-	size_t room = 0;
 	int r = md_bitmap_read(a, &bitmap);
 
 	if (r == 0 && bitmap.counts) {
@@ -50,9 +75,10 @@ int md_find_doubtful(struct md_array *a, const struct raid_geometry *g)
 			a->bitmap_dirty_bytes += bitmap.ranges[i].length_bytes;
 	}
 	if (r == 0 && a->journal_lost)
-		r = add(a, &room, 0, total);
-	else if (r == 0 && a->dirty)
-		r = bitmap.counts ? add_bits(a, &bitmap, begin, total) : add(a, &room, begin, total);
+		r = md_add_doubtful(a, 0, total);
+	else if (r == 0 && a->dirty && !a->log_whole)
+		r = bitmap.counts ? add_bits(a, &bitmap, begin, total) : md_add_doubtful(a, begin, total);
 	free(bitmap.ranges);
+	tidy(a);
 	return r;
 }

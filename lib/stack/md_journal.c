@@ -37,15 +37,6 @@ struct replay {
 	struct md_replay *ret;
 };
 
-void md_replay_done(struct md_replay *replay)
-{
-	for (uint32_t i = 0; replay->members && i < replay->slots; i++)
-		vec_done(&replay->members[i]);
-	free(replay->members);
-	vec_done(&replay->array);
-	*replay = (struct md_replay){ 0 };
-}
-
 /* --- from the log to records --- */
 
 static int outside(const struct r5l_item *item, struct blkalign_error *reterr)

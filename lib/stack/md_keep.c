@@ -30,11 +30,28 @@ static bool is_unrecorded(const struct keeping *k)
 	return k->a->freshest->level == RAID_0 && k->a->freshest->layout == RAID0_UNRECORDED && k->g->zones_count > 1;
 }
 
+/* raid4 and the like: no byte of data is computed while all that is missing is parity. */
+static bool only_parity_is_missing(const struct keeping *k)
+{
+	for (uint32_t slot = 0; slot < k->g->members; slot++) {
+		if (k->a->slots[slot] && k->a->slots[slot]->recovery_bytes == UINT64_MAX)
+			continue;
+		/* Layouts come round after as many stripes as there are members. */
+		for (uint32_t i = 0; i < k->g->members; i++) {
+			const struct raid_stripe stripe = raid_stripe_at(k->g, i * k->g->chunk_bytes);
+
+			if (raid_role_at(&stripe, slot) == RAID_ROLE_DATA)
+				return false;
+		}
+	}
+	return true;
+}
+
 static bool may_compute_wrong(const struct keeping *k)
 {
 	const struct stack_running *running = stack_running(k->stack);
 
-	return k->g->parity && k->a->degraded && k->a->doubtful_count && !running->force;
+	return k->g->parity && k->a->degraded && k->a->doubtful_count && !running->force && !only_parity_is_missing(k);
 }
 
 /* NULL when nothing speaks against it. */
@@ -67,6 +84,7 @@ static const char *refusal(const struct keeping *k)
 	return NULL;
 }
 
+/* In their slots, and spares. */
 static bool is_given(const struct md_member *m)
 {
 	return m->fate == MD_FATE_USED || (m->fate == MD_FATE_SPARE && m->role.kind == MD_ROLE_SPARE);
@@ -87,17 +105,18 @@ static const char *member_refusal(struct keeping *k)
 	return NULL;
 }
 
-/* Members in their slots and spares, in the order of discovery. */
-static int list_members(const struct keeping *k, struct keep_member *members, struct keep_array *ret)
+int md_list_keep_members(const struct md_array *a, struct keep_member **ret_members, struct keep_array *ret)
 {
-	ret->name = blkalign_node_name(k->node);
-	ret->members = members;
-	for (size_t i = 0; i < k->a->count; i++) {
-		const struct md_member *m = k->a->members[i];
+	struct keep_member *members = calloc(a->count, sizeof(*members));
+
+	if (!members)
+		return -ENOMEM;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct md_member *m = a->members[i];
 
 		if (!is_given(m))
 			continue;
-		if (m == k->a->freshest)
+		if (m == a->freshest)
 			ret->freshest = ret->count;
 		members[ret->count++] = (struct keep_member){
 			.dev = m->dev,
@@ -106,16 +125,25 @@ static int list_members(const struct keeping *k, struct keep_member *members, st
 			.slot = m->slot,
 		};
 	}
-	return ret->count ? 0 : -EINVAL;
+	ret->members = *ret_members = members;
+	return 0;
 }
 
 static int open_keep(struct keeping *k, const struct raid_geometry *geometry, struct keep **ret_keep, struct blkalign_error *reterr)
 {
-	_cleanup_free_ struct keep_member *members = calloc(k->a->count, sizeof(*members));
-	struct keep_array array = { .geometry = geometry };
-	int r = members ? list_members(k, members, &array) : -ENOMEM;
+	_cleanup_free_ struct keep_member *members = NULL;
+	struct keep_array array = { .name = blkalign_node_name(k->node), .geometry = geometry };
+	int r = md_list_keep_members(k->a, &members, &array);
 
-	return r < 0 ? r : keep_open(&array, ret_keep, reterr);
+	if (r >= 0)
+		r = keep_open(&array, ret_keep, reterr);
+	/* What the logs complete is wanted now where it would be computed with, as the kernel does it at its start. */
+	if (r >= 0 && k->a->log_whole && k->a->degraded) {
+		r = keep_replay(*ret_keep, reterr);
+		if (r < 0)
+			keep_abandon(*ret_keep);
+	}
+	return r;
 }
 
 static int keep_array(struct keeping *k)

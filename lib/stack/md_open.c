@@ -51,7 +51,8 @@ static int patch_member(struct opening *o, uint32_t slot, struct map_md_member *
 	struct dev *dev;
 	int r;
 
-	if (!patches || !patches->count)
+	/* Who keeps the records replays to the member itself. */
+	if (!patches || !patches->count || stack_keep(o->stack, o->node))
 		return 0;
 	moved = calloc(patches->count, sizeof(*moved));
 	if (!moved)

@@ -51,6 +51,9 @@ static int say_dirty(const struct md_say *s)
 
 	if (!a->dirty || a->rival || !s->g)
 		return 0;
+	if (a->log_whole && !a->doubtful_bytes)
+		return graph_remark(s->graph, "%s: was not stopped cleanly; its partial parity logs are whole, so that nothing is in doubt",
+				    s->array);
 	if (!a->doubtful_bytes)
 		return graph_remark(s->graph, "%s: was not stopped cleanly, but nothing was being written by its bitmap", s->array);
 	strbuf_printf(&where, "%" PRIu64 " bytes", a->doubtful_bytes);
@@ -100,7 +103,9 @@ static int say_shape(const struct md_say *s)
 		return graph_remark(
 			s->graph,
 			"%s: its members differ in size and its superblocks do not record which of the two raid0 layouts was used; where "
-			"these disagree it is not read",
+			"these disagree it is not read. Kernels before 3.14 wrote the original layout, later ones the alternate one: a "
+			"kernel "
+			"takes it from raid0.default_layout=1 or 2",
 			s->array);
 	return 0;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Two disks with hostile 1.x superblocks through the whole way: decode, choice of members, geometry, edges, reading the array. */
+/* Two disks with hostile 1.x superblocks through the whole way: decode, choice of members, geometry, edges, reading and writing the array. */
 #include <string.h>
 
 #include "format/md1/md1.h"
@@ -29,7 +29,7 @@ static void fill(unsigned disk, const uint8_t *data, size_t size)
 		sb[216 + i] = (uint8_t)(sum >> 8 * i);
 }
 
-static void read_some(struct stack *stack)
+static void use_some(struct stack *stack)
 {
 	static uint8_t buffer[8192];
 
@@ -38,25 +38,33 @@ static void read_some(struct stack *stack)
 
 		if (dev && dev->size_bytes > sizeof(buffer))
 			dev_read(dev, dev->size_bytes - sizeof(buffer), buffer, sizeof(buffer), NULL);
+		if (dev && dev->size_bytes > sizeof(buffer) && !stack_read_only_because(stack, blkalign_graph_node(stack_graph(stack), i)))
+			dev_write(dev, 0, buffer, sizeof(buffer), NULL);
 	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_stack_ struct stack *stack = NULL;
+	/* The same input always goes the same way. */
+	unsigned way = size ? data[size - 1] : 0;
+	bool writable = way & 1;
+	struct stack *stack = NULL;
 
 	if (stack_new(graph_new("fuzz"), NULL, &stack) < 0)
 		return 0;
+	if (writable)
+		stack_set_running(stack, &(struct stack_running){ .writable = true, .force = way & 2 });
 	for (unsigned i = 0; i < 2; i++) {
 		struct blkalign_node *node;
 		struct dev *dev;
 
 		fill(i, data, size);
-		if (dev_open_memory(i ? "b" : "a", disks[i], DISK_BYTES, false, &dev) < 0 ||
+		if (dev_open_memory(i ? "b" : "a", disks[i], DISK_BYTES, writable, &dev) < 0 ||
 		    stack_add(stack, BLKALIGN_KIND_DISK, i ? "b" : "a", dev, &node) < 0)
-			return 0;
+			break;
 	}
 	if (stack_run(stack, NULL) == 0)
-		read_some(stack);
+		use_some(stack);
+	stack_close(stack, NULL);
 	return 0;
 }

@@ -59,6 +59,42 @@ static void test_two_formats_on_one_disk(void **state)
 	remark_is("d1: holds md superblocks 0.90 and 1.2; 0.90 belongs to the younger array");
 }
 
+/* The same in the other byte order: every word of the superblock is swapped. */
+static void swap_words(unsigned disk)
+{
+	uint8_t *sb = disks[disk] + DISK - 64 * KIB;
+
+	for (size_t at = 0; at < 4096; at += 4) {
+		uint8_t word[4] = { sb[at + 3], sb[at + 2], sb[at + 1], sb[at] };
+
+		memcpy(sb + at, word, 4);
+	}
+}
+
+static void test_other_byte_order(void **state)
+{
+	uint8_t byte = 0;
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		write_v0(disks[i], 500, i, DATA);
+		/* Counts of events are stored high word first there. */
+		put(disks[i] + DISK - 64 * KIB + 156, 4, 0);
+		put(disks[i] + DISK - 64 * KIB + 160, 4, 5);
+		swap_words(i);
+		put(disks[i] + DISK - 64 * KIB + 152, 4, 0);
+		put(disks[i] + DISK - 64 * KIB + 152, 4, __builtin_bswap32(md0_checksum(disks[i] + DISK - 64 * KIB, true)));
+	}
+	disks[0][0] = 'a';
+	run_disks(2);
+	edge_is("md7", "d0", 0, "in_sync");
+	edge_is("md7", "d1", 1, "in_sync");
+	assert_int_equal(blkalign_node_u64(the("md7"), BLKALIGN_ATTR_MD_EVENTS), 5);
+	assert_string_equal(blkalign_node_str(the("md7"), BLKALIGN_ATTR_MD_EXTRAS), "big-endian");
+	assert_int_equal(dev_read(stack_dev(stack, the("md7")), 0, &byte, 1, NULL), 0);
+	assert_int_equal(byte, 'a');
+}
+
 /* The partition ends where the disk ends, and its superblock fits it. */
 static void test_superblock_of_the_last_partition(void **state)
 {
@@ -297,6 +333,7 @@ int main(void)
 		T(test_unknown_level),
 		T(test_damaged),
 		T(test_two_formats_on_one_disk),
+		T(test_other_byte_order),
 		T(test_superblock_of_the_last_partition),
 		T(test_superblock_of_the_whole_disk),
 		T(test_table_inside_the_array),

@@ -3,17 +3,7 @@
  * Every array of tests/golden/md, made and filled by a real kernel: what is found in the images is what mdadm --examine printed (case.txt), and
  * the content read through our own map has the SHA-256 that the kernel's block device had (manifest.tsv).
  */
-#include "unit.h"
-
-#include <dirent.h>
-#include <fnmatch.h>
-#include <openssl/evp.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "stack/md.h"
-
-#define MEMBERS 10
+#include "md_golden.h"
 
 /* Cases whose content takes more than reading the members. */
 static const struct {
@@ -22,172 +12,6 @@ static const struct {
 	{ "raid0-090-3u-orig", "0.90 does not record the layout: read by test_unrecorded_layout()" },
 	{ "raid0-090-3u-alt", "0.90 does not record the layout: read by test_unrecorded_layout()" },
 };
-
-/* --- what mdadm printed --- */
-
-struct printed {
-	char metadata[8], uuid[40], name[64], level[16], layout[32], role[48];
-	unsigned long long raid_devices, data_offset_sectors512, chunk_kib, events;
-	bool superblock, bitmap;
-};
-
-struct golden {
-	char folder[256], name[64];
-	unsigned shown; /* members that mdadm showed */
-	char letter;	/* of the images that are open */
-	struct printed member[MEMBERS];
-	uint64_t size_bytes;   /* of the array, from the kernel */
-	char after_sha256[65]; /* of the "a" images */
-};
-
-static void parse_line(struct printed *p, const char *line)
-{
-	unsigned number;
-	char role[16];
-
-	sscanf(line, " Version : %4[0-9.]", p->metadata);
-	sscanf(line, " Array UUID : %39s", p->uuid);
-	sscanf(line, " UUID : %39s", p->uuid);
-	sscanf(line, " Name : %63s", p->name);
-	sscanf(line, " Raid Level : %15s", p->level);
-	sscanf(line, " Raid Devices : %llu", &p->raid_devices);
-	sscanf(line, " Data Offset : %llu", &p->data_offset_sectors512);
-	sscanf(line, " Layout : %31[^\n]", p->layout);
-	sscanf(line, " Chunk Size : %lluK", &p->chunk_kib);
-	sscanf(line, " Events : %llu", &p->events);
-	sscanf(line, " Device Role : %47[^\n]", p->role);
-	p->bitmap = p->bitmap || strstr(line, "Internal Bitmap");
-	p->superblock = p->superblock || strstr(line, "Magic : a92b4efc");
-	if (sscanf(line, "this %*u %*u %*u %u active %15s", &number, role) == 2)
-		snprintf(p->role, sizeof(p->role), "Active device %u", number);
-}
-
-static bool member_header(const char *line, unsigned *ret)
-{
-	return sscanf(line, "--: mdadm --examine m%u", ret) == 1 || sscanf(line, "--: examine /dev/loop%u", ret) == 1;
-}
-
-static void parse_case(struct golden *g)
-{
-	char path[512], line[512];
-	unsigned m = MEMBERS;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s/case.txt", g->folder, g->name);
-	f = fopen(path, "r");
-	assert_non_null(f);
-	while (fgets(line, sizeof(line), f)) {
-		unsigned long long size;
-
-		if (sscanf(line, "size: %llu", &size) == 1)
-			g->size_bytes = size;
-		sscanf(line, "after_sha256: %64s", g->after_sha256);
-		if (member_header(line, &m))
-			g->shown = m + 1;
-		else if (!strncmp(line, "--:", 3))
-			m = MEMBERS;
-		else if (m < MEMBERS)
-			parse_line(&g->member[m], line);
-	}
-	fclose(f);
-}
-
-static void unpack(struct golden *g, const char *name)
-{
-	char archive[512];
-	pid_t child;
-	int status;
-
-	*g = (struct golden){ 0 };
-	snprintf(g->name, sizeof(g->name), "%s", name);
-	snprintf(g->folder, sizeof(g->folder), "/tmp/blkalign-golden-XXXXXX");
-	assert_non_null(mkdtemp(g->folder));
-	snprintf(archive, sizeof(archive), "%s/golden/md/%s.tar.xz", getenv("BLKALIGN_TESTS"), name);
-	child = fork();
-	if (!child) {
-		execlp("tar", "tar", "-xJf", archive, "-C", g->folder, (char *)NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
-	parse_case(g);
-}
-
-static void discard(const struct golden *g)
-{
-	char path[512];
-	DIR *d;
-
-	snprintf(path, sizeof(path), "%s/%s", g->folder, g->name);
-	d = opendir(path);
-	for (struct dirent *e; (e = readdir(d));)
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	closedir(d);
-	rmdir(path);
-	rmdir(g->folder);
-}
-
-/* --- the stack of the images --- */
-
-static void add_image(struct stack *stack, const char *folder, const char *file)
-{
-	char path[1024];
-	struct dev *dev;
-	struct blkalign_node *node;
-
-	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	assert_int_equal(dev_open_file(path, &dev, NULL), 0);
-	assert_int_equal(stack_add(stack, BLKALIGN_KIND_DISK, file, dev, &node), 0);
-	assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_LOGICAL_BLOCK, 512, BLKALIGN_ORIGIN_ASSUMED), 0);
-	assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_PHYSICAL_BLOCK, 4096, BLKALIGN_ORIGIN_ASSUMED), 0);
-}
-
-/* Images m0.img, m1.img, ... or a0.img, ... in their order. NULL when there are none. */
-static struct stack *open_images(struct golden *g, char letter)
-{
-	struct stack *stack = NULL;
-	char folder[512], file[32], path[1024];
-
-	snprintf(folder, sizeof(folder), "%s/%s", g->folder, g->name);
-	g->letter = letter;
-	for (unsigned i = 0; i < MEMBERS; i++) {
-		snprintf(file, sizeof(file), "%c%u.img", letter, i);
-		snprintf(path, sizeof(path), "%s/%s", folder, file);
-		if (access(path, R_OK) < 0)
-			break;
-		if (!stack)
-			assert_int_equal(stack_new(graph_new("images"), NULL, &stack), 0);
-		add_image(stack, folder, file);
-	}
-	if (stack)
-		assert_int_equal(stack_run(stack, NULL), 0);
-	return stack;
-}
-
-static struct blkalign_node *the_array(const struct golden *g, struct stack *stack)
-{
-	struct blkalign_node *found = NULL;
-
-	for (size_t i = 0; i < blkalign_graph_size(stack_graph(stack)); i++) {
-		struct blkalign_node *node = graph_node(stack_graph(stack), i);
-
-		if (blkalign_node_kind(node) != BLKALIGN_KIND_MD)
-			continue;
-		if (found)
-			fail_msg("%s: more than one array", g->name);
-		found = node;
-	}
-	if (!found)
-		fail_msg("%s: no array", g->name);
-	return found;
-}
-
-static void print_remarks(const struct golden *g, struct stack *stack)
-{
-	for (size_t i = 0; i < blkalign_graph_remarks(stack_graph(stack)); i++)
-		print_message("%s: remark: %s\n", g->name, blkalign_graph_remark(stack_graph(stack), i));
-}
 
 /* --- facts --- */
 
@@ -296,27 +120,6 @@ static void check_member(const struct golden *g, const struct blkalign_node *nod
 }
 
 /* --- content --- */
-
-static void hash(const struct golden *g, struct dev *dev, char ret[65])
-{
-	_cleanup_free_ uint8_t *buffer = malloc(MIB);
-	EVP_MD_CTX *ctx = EVP_MD_CTX_new();
-	uint8_t digest[32];
-	struct blkalign_error err;
-
-	EVP_DigestInit_ex(ctx, EVP_sha256(), NULL);
-	for (uint64_t at = 0; at < dev->size_bytes; at += MIB) {
-		size_t length = dev->size_bytes - at < MIB ? dev->size_bytes - at : MIB;
-
-		if (dev_read(dev, at, buffer, length, &err) < 0)
-			fail_msg("%s: %s", g->name, err.message);
-		EVP_DigestUpdate(ctx, buffer, length);
-	}
-	EVP_DigestFinal_ex(ctx, digest, NULL);
-	EVP_MD_CTX_free(ctx);
-	for (unsigned i = 0; i < 32; i++)
-		snprintf(ret + 2 * i, 3, "%02x", digest[i]);
-}
 
 static bool listed(const char *name)
 {
@@ -478,12 +281,95 @@ static void test_unrecorded_layout(void **state)
 	}
 }
 
+/* --- written through overlays --- */
+
+/* By case; all others of redundant levels and of levels without redundancy are writable when they are whole. */
+static const char *expected_refusal(const char *name)
+{
+	static const struct {
+		const char *pattern, *why;
+	} refused[] = {
+		{ "raid1-split", "two halves" },
+		{ "raid5-reshape*", "a reshape" },
+		{ "raid5-journal*", "a write journal" },
+		{ "raid1-replacing", "a replacement" },
+		{ "raid0-090-3u*", "layout is not recorded" },
+		{ "raid10-12-5-n2o2", "copies of different data in one place" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		if (!fnmatch(refused[i].pattern, name, 0))
+			return refused[i].why;
+	return NULL;
+}
+
+static void write_and_read(const struct golden *g, struct dev *dev)
+{
+	static uint8_t data[12 * KIB], got[sizeof(data)];
+	const uint64_t places[] = { 0, dev->size_bytes / 2 / 4096 * 4096 + 512, dev->size_bytes - sizeof(data) };
+	struct blkalign_error err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(places); i++) {
+		for (size_t k = 0; k < sizeof(data); k++)
+			data[k] = (uint8_t)(k * 13 + i);
+		if (dev_write(dev, places[i], data, sizeof(data), &err) < 0 || dev_read(dev, places[i], got, sizeof(got), &err) < 0)
+			fail_msg("%s: %s", g->name, err.message);
+		assert_memory_equal(got, data, sizeof(data));
+	}
+}
+
+static void overlaid(const char *name)
+{
+	struct stack_running running = { .cow = true };
+	const char *expected = expected_refusal(name), *why;
+	struct blkalign_error err;
+	struct blkalign_node *node;
+	struct stack *stack;
+	struct golden g;
+
+	unpack(&g, name);
+	stack = open_some(&g, 'm', 0, &running);
+	node = the_array(&g, stack);
+	why = stack_read_only_because(stack, node);
+	if (!why != !expected || (why && !strstr(why, expected)))
+		fail_msg("%s: read-only because %s, not %s", name, why ? why : "(it is not)",
+			 expected ? expected : "(it should be writable)");
+	if (!why)
+		write_and_read(&g, stack_dev(stack, node));
+	if (stack_close(stack, &err) < 0)
+		fail_msg("%s: %s", name, err.message);
+	discard(&g);
+}
+
+static void test_overlays(void **state)
+{
+	char path[512], line[512], name[64], last[64] = "";
+	const char *only = getenv("ONLY");
+	unsigned cases = 0;
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/golden/md/manifest.tsv", getenv("BLKALIGN_TESTS"));
+	f = fopen(path, "r");
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "%63[^\t]", name) != 1 || !strcmp(name, last) || (only && fnmatch(only, name, 0) != 0))
+			continue;
+		snprintf(last, sizeof(last), "%s", name);
+		overlaid(name);
+		cases++;
+	}
+	fclose(f);
+	print_message("%u arrays opened for writing\n", cases);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_manifest),
 		cmocka_unit_test(test_split),
 		cmocka_unit_test(test_unrecorded_layout),
+		cmocka_unit_test(test_overlays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -272,6 +272,21 @@ static void test_bitmap_tells_stripes(void **state)
 	assert_non_null(strstr(stack_read_only_because(stack, the("md/data")), "dirty and degraded"));
 }
 
+/* raid4 keeps its parity on the last member: without it nothing is computed. */
+static void test_dirty_without_parity_member(void **state)
+{
+	(void)state;
+	dirty_and_torn();
+	change(72, 4, 4);
+	change(76, 4, 0);
+	run_as((struct stack_running){ .writable = true }, 4);
+	assert_null(stack_read_only_because(stack, the("md/data")));
+	assert_int_equal(read_chunk(1), 0);
+	assert_int_equal(buffer[0], 'n');
+	run_as((struct stack_running){ .writable = true }, 1);
+	assert_non_null(strstr(stack_read_only_because(stack, the("md/data")), "dirty and degraded"));
+}
+
 /* A mirror has no parity: what it holds it holds. */
 static void test_dirty_degraded_mirror(void **state)
 {
@@ -338,6 +353,7 @@ int main(void)
 		T(test_dirty_degraded_by_force),
 		T(test_half_resynced),
 		T(test_bitmap_tells_stripes),
+		T(test_dirty_without_parity_member),
 		T(test_dirty_degraded_mirror),
 		T(test_failed),
 		T(test_split),
