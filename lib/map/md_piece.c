@@ -61,7 +61,7 @@ static bool next_rows(struct md *md, struct md_cursor *c, struct dev_request *q,
 	span = md_span(md, q, stripe);
 	full = is_full(md, &span);
 	end = rows_end(md, &span, &row);
-	slice = full && c->op == DEV_WRITE ? MD_PIECE_BYTES : md->slice_bytes;
+	slice = full && c->op == DEV_WRITE ? MD_SCRATCH_BYTES / 2 : md->slice_bytes;
 	if (row < end && end - row > slice)
 		end = round_down_u64(row + slice, MD_UNIT_BYTES);
 	c->row = end;

@@ -309,6 +309,32 @@ static void test_too_many(void **state)
 	}
 }
 
+/* Two at once, of a level that can do without both. */
+static void test_two_fail(void **state)
+{
+	const struct shape *s = &all_shapes[19];
+
+	(void)state;
+	for (uint32_t first = 0; first < s->members; first++)
+		for (uint32_t second = 0; second < first; second++) {
+			struct bench *b = start(s);
+			struct map_md_events events;
+
+			b->probes[first]->fail_write = b->probes[first]->writes + 1;
+			b->probes[second]->fail_write = b->probes[second]->writes + 2;
+			assert_int_equal(bench_write(b, 100, b->size_bytes - 300), 0);
+			map_md_events(b->md, &events);
+			assert_int_equal(events.failed_members, 2);
+			assert_true(told(b, DID_FAIL, first) && told(b, DID_FAIL, second));
+			bench_expect_all(b);
+			bench_members(b);
+			b->members[first].dev = b->members[second].dev = NULL;
+			bench_open(b, s);
+			bench_expect_all(b);
+			bench_free(b);
+		}
+}
+
 static void test_fail_is_not_recorded(void **state)
 {
 	struct blkalign_error err = { 0 };
@@ -408,6 +434,7 @@ int main(void)
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_dead),
 		cmocka_unit_test(test_too_many),
+		cmocka_unit_test(test_two_fail),
 		cmocka_unit_test(test_fail_is_not_recorded),
 		cmocka_unit_test(test_flush_fails),
 		cmocka_unit_test(test_flush_of_the_guard_failed),
