@@ -48,10 +48,13 @@ static void describe(const struct blkalign_graph *graph, struct strbuf *text)
 		say_remark(text, blkalign_graph_remark(graph, i), blkalign_node_name(disk));
 }
 
+/* By a superblock of its own: a disk with the member in one of its partitions holds more than that. */
 static bool holds_array(const struct blkalign_graph *graph, const char *uuid)
 {
-	for (size_t i = 0; uuid && i < blkalign_graph_size(graph); i++) {
-		const struct blkalign_node *node = blkalign_graph_node(graph, i);
+	const struct blkalign_node *disk = blkalign_graph_node(graph, 0);
+
+	for (size_t i = 0; uuid && i < blkalign_node_uppers(disk); i++) {
+		const struct blkalign_node *node = blkalign_node_upper(disk, i);
 		const char *its = blkalign_node_str(node, BLKALIGN_ATTR_MD_UUID);
 
 		if (blkalign_node_kind(node) == BLKALIGN_KIND_MD && its && !strcmp(its, uuid))
