@@ -127,7 +127,7 @@ BLKALIGN_API void blkalign_scrub_plan(const struct blkalign_scrub *scrub, bool p
 struct blkalign_scrub_repair_options {
 	/**
 	 * As md's `repair`, where nothing is proven: parity is made to fit the data, and copies to fit the first of them, though data or that copy may be what is wrong. A dirty array
-	 * is in sync afterwards, and marked so.
+	 * is in sync afterwards, and marked so, unless so much is missing that there was nothing to compare.
 	 */
 	bool parity;
 	/** Also when the plan is implausible. */

@@ -223,15 +223,30 @@ static int flush_members(struct blkalign_scrub *s, struct blkalign_error *reterr
 	return r;
 }
 
+/* Rows that lack as much as there is redundancy were compared with nothing: what is computed there is as doubtful as before. */
+static bool all_compared(const struct md_view *view)
+{
+	uint32_t lacking = 0;
+
+	for (uint32_t slot = 0; slot < view->geometry->members; slot++) {
+		const struct map_md_member *m = &view->members[slot];
+
+		lacking += !m->dev || m->valid_bytes < view->geometry->used_bytes || m->bad_count;
+	}
+	return !view->geometry->parity || lacking < raid_redundancy(view->geometry);
+}
+
 /* After md's repair the array is in sync, if nothing had to be left. */
 static int finish(struct blkalign_scrub *s, struct blkalign_error *reterr)
 {
 	struct scrub_repair *repair = s->repair;
 	int r = 0;
 
-	if (repair->parity && !repair->left_bytes && !s->lost_bytes && repair->keep)
+	if (!repair->parity || repair->left_bytes || s->lost_bytes || !all_compared(&s->view))
+		return BLKALIGN_SCRUB_DONE;
+	if (repair->keep)
 		r = keep_resynced(repair->keep, UINT64_MAX, reterr);
-	if (r >= 0 && repair->parity && !repair->left_bytes && s->view.md)
+	if (r >= 0 && s->view.md)
 		r = map_md_set_trusted(s->view.md, &(struct map_range){ 0, s->walk.total_bytes });
 	return r < 0 ? r : BLKALIGN_SCRUB_DONE;
 }

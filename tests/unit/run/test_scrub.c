@@ -442,6 +442,44 @@ static void test_raid10_windows(void **state)
 	}
 }
 
+/* The doubts of a dirty array end with a repair of all that there is to compare; where nothing was compared they stay. */
+static void trust_after_repair(int32_t level, uint32_t members, uint32_t missing, bool trusted)
+{
+	struct raid_geometry g;
+	struct array a;
+	struct blkalign_scrub *s;
+	uint64_t run_bytes = UINT64_MAX;
+
+	array_open(&a, level, 2, 65536, members, COMPONENT);
+	g = a.geometry;
+	for (uint32_t i = 0; i < missing; i++)
+		a.members[i + 1].dev = NULL;
+	a.view.doubtful = &(struct map_range){ 65536, 131072 };
+	a.view.doubtful_count = 1;
+	assert_int_equal(
+		map_open_md("md0",
+			    &(struct map_md){ .geometry = &g, .members = a.members, .doubtful = a.view.doubtful, .doubtful_count = 1 },
+			    &a.view.md),
+		0);
+	s = start(&a, 1);
+	run(s);
+	repair(s, true);
+	assert_int_equal(map_md_doubtful(a.view.md, 65536, &run_bytes), !trusted);
+	blkalign_scrub_close(s);
+	dev_close(a.view.md);
+	array_close(&a);
+}
+
+static void test_trust(void **state)
+{
+	(void)state;
+	trust_after_repair(RAID_5, 4, 0, true);
+	trust_after_repair(RAID_5, 4, 1, false);
+	trust_after_repair(RAID_6, 5, 0, true);
+	trust_after_repair(RAID_6, 5, 1, true);
+	trust_after_repair(RAID_6, 5, 2, false);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -459,6 +497,7 @@ int main(void)
 		cmocka_unit_test(test_mirror),
 		cmocka_unit_test(test_mirror_bad_blocks),
 		cmocka_unit_test(test_raid10_windows),
+		cmocka_unit_test(test_trust),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
