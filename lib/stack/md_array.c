@@ -150,8 +150,10 @@ static int add_node(struct assembling *m)
 
 	m->node = running(m->stack, m->a);
 	m->live = m->node;
-	if (m->live)
+	if (m->live) {
+		m->a->rival = NULL; /* it has decided between halves */
 		return 0;
+	}
 	md_array_name(m->a->freshest, name);
 	return graph_add(stack_graph(m->stack), BLKALIGN_KIND_MD, name, &m->node);
 }

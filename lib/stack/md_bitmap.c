@@ -7,6 +7,7 @@
 #include "stack/md.h"
 
 #define PIECE_BYTES (64 * KIB)
+#define BITS_MAX    (UINT64_C(16) * MIB * 8) /* mdadm leaves some 100 KiB for a bitmap; a longer one does not count */
 
 /* Bytes of a lockless bitmap (drivers/md/md-llbitmap.c, enum llbitmap_state). */
 enum { LOCKLESS_UNWRITTEN = 0, LOCKLESS_CLEAN = 1 };
@@ -32,7 +33,7 @@ static bool is_of_array(const struct md_member *m, const uint8_t uuid[16])
 
 static bool is_current(const struct reading *r, const struct md_member *m, const struct mdbitmap *b)
 {
-	if (b->version == MDBITMAP_CLUSTERED || (b->version == MDBITMAP_HOST_ENDIAN && m->big_endian))
+	if (b->chunks > BITS_MAX || b->version == MDBITMAP_CLUSTERED || (b->version == MDBITMAP_HOST_ENDIAN && m->big_endian))
 		return false;
 	return is_of_array(m, b->array_uuid) && b->events >= r->a->freshest->events &&
 	       !(b->state_flags & (STATE_STALE | STATE_WRITE_ERROR));

@@ -39,6 +39,15 @@ static bool is_accused(struct md_member *const *members, size_t count, const str
 	return false;
 }
 
+/* A running machine has decided already. */
+static bool is_running(const struct md_member *m)
+{
+	for (size_t i = 0; i < blkalign_node_uppers(m->host); i++)
+		if (blkalign_node_kind(blkalign_node_upper(m->host, i)) == BLKALIGN_KIND_MD)
+			return true;
+	return false;
+}
+
 /* Independent of the order of discovery but between members that are alike. */
 static bool is_fresher(struct md_member *const *members, size_t count, const struct md_member *x, const struct md_member *y)
 {
@@ -46,6 +55,8 @@ static bool is_fresher(struct md_member *const *members, size_t count, const str
 
 	if (slot != (y->role.kind == MD_ROLE_SLOT))
 		return slot;
+	if (is_running(x) != is_running(y))
+		return is_running(x);
 	if (x->events != y->events)
 		return x->events > y->events;
 	x_accused = is_accused(members, count, x);

@@ -4,6 +4,8 @@
 
 #include "stack/md_say.h"
 
+#define NAMES_MAX 16U /* in one sentence */
+
 static const char *host(const struct md_member *m) { return blkalign_node_name(m->host); }
 
 /* Written to alone while it was away. */
@@ -66,20 +68,28 @@ static int say_member(const struct md_say *s, const struct md_member *m)
 
 /* --- two halves --- */
 
-static void add_name(struct strbuf *text, const struct md_member *m) { strbuf_printf(text, "%s%s", text->length ? ", " : "", host(m)); }
+/* Those of one fate. */
+static void list_names(const struct md_array *a, enum md_fate fate, struct strbuf *text)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < a->count; i++) {
+		if (a->members[i]->fate != fate)
+			continue;
+		if (count < NAMES_MAX)
+			strbuf_printf(text, "%s%s", count ? ", " : "", host(a->members[i]));
+		else if (count == NAMES_MAX)
+			strbuf_add(text, ", ...");
+		count++;
+	}
+}
 
 static int say_halves(const struct md_say *s)
 {
 	_cleanup_strbuf_ struct strbuf mine = { 0 }, rival = { 0 };
 
-	for (size_t i = 0; i < s->a->count; i++) {
-		const struct md_member *m = s->a->members[i];
-
-		if (m->fate == MD_FATE_USED)
-			add_name(&mine, m);
-		else if (m->fate == MD_FATE_SPLIT)
-			add_name(&rival, m);
-	}
+	list_names(s->a, MD_FATE_USED, &mine);
+	list_names(s->a, MD_FATE_SPLIT, &rival);
 	return graph_remark(
 		s->graph,
 		"%s: two halves were in use apart from each other, and their event counts do not tell which is the newer: %s (%" PRIu64
@@ -115,7 +125,11 @@ static int say_claim(const struct md_say *s, size_t first)
 			return 0; /* told */
 		if (other->fate == MD_FATE_USED)
 			used = other;
-		strbuf_printf(&names, "%s%s (%" PRIu64 ")", count++ ? ", " : "", host(other), other->events);
+		if (count < NAMES_MAX)
+			strbuf_printf(&names, "%s%s (%" PRIu64 ")", count ? ", " : "", host(other), other->events);
+		else if (count == NAMES_MAX)
+			strbuf_add(&names, ", ...");
+		count++;
 	}
 	if (count < 2 && m->fate == MD_FATE_USED)
 		return 0;

@@ -12,7 +12,11 @@ static int set_u64(struct blkalign_node *node, enum blkalign_attr attr, uint64_t
 
 static void add_word(struct strbuf *text, const char *word) { strbuf_printf(text, "%s%s", text->length ? "," : "", word); }
 
-static bool is_stale(const struct md_member *m) { return m->fate != MD_FATE_USED && m->fate != MD_FATE_SPARE; }
+/* Copies are no members that fell behind: on a running machine they are often the same disk under another name. */
+static bool is_stale(const struct md_member *m)
+{
+	return m->fate != MD_FATE_USED && m->fate != MD_FATE_SPARE && m->fate != MD_FATE_DOUBLED;
+}
 
 /* --- how far it has come --- */
 

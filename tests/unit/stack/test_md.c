@@ -326,6 +326,46 @@ static void test_running_array(void **state)
 	edge_is("md127", "d1", MISSING, "stale");
 }
 
+/* It runs one of two halves: the other is named, and nothing is said of both. */
+static void test_running_half(void **state)
+{
+	struct v1 a = mirror(0, 10), b = mirror(1, 10);
+	struct blkalign_node *d1, *md;
+
+	(void)state;
+	a.roles[1] = b.roles[0] = 0xfffe;
+	write_v1(disks[0], &a);
+	write_v1(disks[1], &b);
+	add_disk(0);
+	d1 = add_disk(1);
+	assert_int_equal(stack_add(stack, BLKALIGN_KIND_MD, "md127", NULL, &md), 0);
+	assert_int_equal(graph_set_str(md, BLKALIGN_ATTR_MD_STATE, "clean,degraded", BLKALIGN_ORIGIN_SYSFS), 0);
+	assert_int_equal(graph_connect_linear(graph, md, d1, OFFSET, DATA), 0);
+	assert_int_equal(stack_run(stack, NULL), 0);
+	remark_is("d0: member of md127 is not used: it reports d1 as failed");
+	assert_false(remarked("Neither is read"));
+	assert_int_equal(blkalign_node_u64(md, BLKALIGN_ATTR_MD_STALE), 1);
+}
+
+/* A disk under two names: the kernel runs the array on one of them. */
+static void test_running_with_a_copy(void **state)
+{
+	struct blkalign_node *d0, *d1, *md;
+
+	(void)state;
+	two_mirrors(10, 10);
+	memcpy(disks[2], disks[1], DISK);
+	d0 = add_disk(0);
+	d1 = add_disk(1);
+	add_disk(2);
+	assert_int_equal(stack_add(stack, BLKALIGN_KIND_MD, "md127", NULL, &md), 0);
+	assert_int_equal(graph_set_str(md, BLKALIGN_ATTR_MD_STATE, "clean", BLKALIGN_ORIGIN_SYSFS), 0);
+	assert_int_equal(graph_connect_linear(graph, md, d0, OFFSET, DATA), 0);
+	assert_int_equal(graph_connect_linear(graph, md, d1, OFFSET, DATA), 0);
+	assert_int_equal(stack_run(stack, NULL), 0);
+	assert_int_equal(blkalign_node_u64(md, BLKALIGN_ATTR_MD_STALE), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -346,6 +386,8 @@ int main(void)
 		T(test_vendor_bit),
 		T(test_names),
 		T(test_running_array),
+		T(test_running_half),
+		T(test_running_with_a_copy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
