@@ -2,30 +2,91 @@
 /* What a group of pieces needs while it runs: scratch rows, and the requests to members. */
 #include "map/md_priv.h"
 
+#define SMALL_BYTES (256 * KIB)
+#define POOL_BYTES  (8 * MD_SCRATCH_BYTES)
+#define POOL_COUNT  8U
+
 struct md_scratch {
 	size_t room;
 	_Alignas(MD_ALIGN) uint8_t data[];
 };
 
-/* One scratch is kept for each thread; an array on arrays takes more, these are not kept. */
+/* A small scratch is kept for each thread; an array on arrays takes more, these are not kept. */
 static pthread_key_t kept_key;
 static pthread_once_t kept_once = PTHREAD_ONCE_INIT;
 static bool can_keep;
 
+/* Large ones are kept for all threads together: a server has many, few of which are at work on large requests at a time. */
+static pthread_mutex_t pool_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct md_scratch *pool[POOL_COUNT];
+static size_t pool_bytes;
+
 static void make_key(void) { can_keep = pthread_key_create(&kept_key, free) == 0; }
 
-static struct md_scratch *scratch_take(size_t size)
+/* The smallest that is large enough. */
+static struct md_scratch *pool_take(size_t size)
+{
+	struct md_scratch *found = NULL;
+	unsigned best = 0;
+
+	pthread_mutex_lock(&pool_mutex);
+	for (unsigned i = 0; i < POOL_COUNT; i++) {
+		if (!pool[i] || pool[i]->room < size || (found && pool[i]->room >= found->room))
+			continue;
+		found = pool[i];
+		best = i;
+	}
+	if (found) {
+		pool[best] = NULL;
+		pool_bytes -= found->room;
+	}
+	pthread_mutex_unlock(&pool_mutex);
+	return found;
+}
+
+/* In a free place, or in that of the smallest: what is asked for next may be as large as this. */
+static void pool_give(struct md_scratch *scratch)
+{
+	unsigned place = 0;
+	size_t old;
+
+	pthread_mutex_lock(&pool_mutex);
+	for (unsigned i = 1; i < POOL_COUNT && pool[place]; i++)
+		if (!pool[i] || pool[i]->room < pool[place]->room)
+			place = i;
+	old = pool[place] ? pool[place]->room : 0;
+	if (old < scratch->room && pool_bytes - old + scratch->room <= POOL_BYTES) {
+		struct md_scratch *smaller = pool[place];
+
+		pool_bytes += scratch->room - old;
+		pool[place] = scratch;
+		scratch = smaller;
+	}
+	pthread_mutex_unlock(&pool_mutex);
+	free(scratch);
+}
+
+static struct md_scratch *take_small(size_t size)
 {
 	struct md_scratch *scratch;
 
 	pthread_once(&kept_once, make_key);
 	scratch = can_keep ? pthread_getspecific(kept_key) : NULL;
-	if (scratch) {
-		pthread_setspecific(kept_key, NULL);
-		if (scratch->room >= size)
-			return scratch;
-		free(scratch);
-	}
+	if (!scratch)
+		return NULL;
+	pthread_setspecific(kept_key, NULL);
+	if (scratch->room >= size)
+		return scratch;
+	free(scratch);
+	return NULL;
+}
+
+static struct md_scratch *scratch_take(size_t size)
+{
+	struct md_scratch *scratch = size > SMALL_BYTES ? pool_take(size) : take_small(size);
+
+	if (scratch)
+		return scratch;
 	size = round_up_u64(sizeof(*scratch) + size, 4096);
 	scratch = aligned_alloc(4096, size);
 	if (scratch)
@@ -37,8 +98,9 @@ static void scratch_give(struct md_scratch *scratch)
 {
 	if (!scratch)
 		return;
-	if (!can_keep || scratch->room > 2 * MD_SCRATCH_BYTES || pthread_getspecific(kept_key) ||
-	    pthread_setspecific(kept_key, scratch) != 0)
+	if (scratch->room > SMALL_BYTES + 4096)
+		pool_give(scratch);
+	else if (!can_keep || pthread_getspecific(kept_key) || pthread_setspecific(kept_key, scratch) != 0)
 		free(scratch);
 }
 

@@ -16,7 +16,7 @@
 
 #include "map/map.h"
 
-#define MD_SCRATCH_BYTES   (4 * MIB)  /* for the rows of one group, and kept for each thread */
+#define MD_SCRATCH_BYTES   (4 * MIB)  /* for the rows of one group */
 #define MD_GROUP_BYTES	   (64 * MIB) /* array bytes of one group */
 #define MD_PIECE_BYTES	   (4 * MIB)
 #define MD_PIECES_MAX	   1024U
