@@ -68,12 +68,13 @@ static bool is_held(struct md_batch *b, const struct md_piece *p)
 	return true;
 }
 
-static void fail_touched(struct md_batch *b)
+/* `full_only`: those for which a member had no room. */
+static void fail_touched(struct md_batch *b, bool full_only)
 {
 	for (size_t i = 0; i < b->requests.count; i++) {
 		struct md_piece *p = &b->pieces.data[b->leaves.data[i].piece];
 
-		if (!b->requests.data[i].result)
+		if (!b->requests.data[i].result || (full_only && b->requests.data[i].result != -ENOSPC))
 			continue;
 		md_request_fail(p->request, b->requests.data[i].result == -ENOSPC ? -ENOSPC : -EIO, not_taken);
 		if (p->dead)
@@ -96,7 +97,7 @@ static void handle_errors(struct md_batch *b, struct dev **failed)
 	r = md_fail(b->md, failed);
 	b->state = md_state_get(b->md);
 	if (r < 0) {
-		fail_touched(b);
+		fail_touched(b, false);
 		if (atomic_load(&b->md->broken))
 			md_batch_fail(b, -EIO, atomic_load(&b->md->broken));
 		return;
@@ -109,22 +110,30 @@ static void handle_errors(struct md_batch *b, struct dev **failed)
 static bool run_writes(struct md_batch *b)
 {
 	_cleanup_free_ struct dev **failed = NULL;
+	bool full = false;
 
 	dev_run(b->requests.data, b->requests.count, NULL);
 	for (size_t i = 0; i < b->requests.count; i++) {
 		if (!b->requests.data[i].result)
 			continue;
+		/* No fault of the member, and often one of all: to fail them would cost the array. */
+		if (b->requests.data[i].result == -ENOSPC) {
+			full = true;
+			continue;
+		}
 		if (!failed)
 			failed = calloc(b->md->geometry.members, sizeof(*failed));
 		if (!failed) {
-			fail_touched(b);
+			fail_touched(b, false);
 			return false;
 		}
 		failed[b->leaves.data[i].slot] = b->requests.data[i].dev;
 	}
+	if (full)
+		fail_touched(b, true);
 	if (failed)
 		handle_errors(b, failed);
-	return !failed && b->state->complete;
+	return !failed && !full && b->state->complete;
 }
 
 static bool write_begun(struct md_batch *b)

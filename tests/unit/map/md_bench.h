@@ -33,6 +33,7 @@ struct probe {
 	atomic_uint reads, writes, flushes;
 	uint64_t bad_from, bad_end;
 	unsigned fail_read, fail_write, fail_flush; /* this one fails, counted from 1; 0: none */
+	int write_error;			    /* of fail_write; 0: -EIO */
 	bool stays_bad;				    /* writing does not help, and fails */
 	bool dead;				    /* nothing works any more */
 	bool jitters;				    /* takes its time, so that others come in between */
@@ -132,7 +133,7 @@ static inline void probe_one(struct probe *p, struct dev_request *q)
 	case DEV_WRITE:
 		happened((struct happening){ DID_WRITE, p->slot, q->offset_bytes - BENCH_OFFSET, q->length_bytes, false });
 		if (++p->writes == p->fail_write || p->dead || (p->stays_bad && touches_bad(p, q))) {
-			q->result = -EIO;
+			q->result = p->write_error ? p->write_error : -EIO;
 			break;
 		}
 		copy_bytes(p->data + q->offset_bytes, q->buffer, q->length_bytes);

@@ -94,6 +94,51 @@ static void test_write_fails(void **state)
 	assert_true(failed > ARRAY_SIZE(all_shapes) * 4);
 }
 
+/* A member without room (a sparse image on a full file system, an overlay) is no faulty one: the write is refused, and the array loses nobody. */
+static void test_no_room(void **state)
+{
+	unsigned refused = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
+		const struct shape *s = &all_shapes[i];
+		struct bench *b = start(s);
+
+		for (unsigned nth = 1; nth < 6; nth++) {
+			uint64_t offset, length;
+			struct map_md_events events;
+			unsigned doubts = b->doubts;
+			int r;
+
+			bench_reset_counts(b);
+			for (uint32_t slot = 0; slot < s->members; slot++) {
+				b->probes[slot]->fail_write = nth;
+				b->probes[slot]->write_error = -ENOSPC;
+			}
+			b->happened = 0;
+			bench_random_range(b, 1, &offset, &length);
+			r = bench_write(b, offset, length);
+			map_md_events(b->md, &events);
+			assert_int_equal(events.failed_members, 0);
+			for (uint32_t slot = 0; slot < s->members; slot++) {
+				assert_false(told(b, DID_FAIL, slot));
+				b->probes[slot]->fail_write = 0;
+			}
+			if (r < 0) {
+				assert_int_equal(r, -ENOSPC);
+				assert_true(b->doubts > doubts);
+				refused++;
+			}
+			/* What was refused may be there in part, nothing else has changed; with room it can be written. */
+			assert_int_equal(bench_write(b, offset, length), 0);
+			bench_expect_all(b);
+			bench_expect_consistent(b);
+		}
+		bench_free(b);
+	}
+	assert_true(refused >= ARRAY_SIZE(all_shapes));
+}
+
 static void test_read_fails(void **state)
 {
 	(void)state;
@@ -426,6 +471,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_write_fails),
+		cmocka_unit_test(test_no_room),
 		cmocka_unit_test(test_read_fails),
 		cmocka_unit_test(test_read_fails_for_good),
 		cmocka_unit_test(test_bad_place),
