@@ -77,7 +77,7 @@ static void print_node(const struct blkalign_run *run, const struct blkalign_nod
 {
 	char line[512];
 
-	printf("%s: ", cli_safe(blkalign_node_name(node)));
+	printf("%s\n  ", cli_safe(blkalign_node_name(node)));
 	cli_wrap(blkalign_run_describe(run, node, line, sizeof(line)), 2);
 }
 

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "run/run.h"
 
-static int refuse_writing(struct blkalign_error *reterr)
-{
-	return blkalign_error_set(reterr, -ENOTSUP, NULL, BLKALIGN_UNKNOWN, "stacks are run read-only by this version");
-}
-
 static int find_nodes(struct blkalign_run *run)
 {
 	const struct blkalign_graph *graph = stack_graph(run->stack);
@@ -21,6 +16,17 @@ static int find_nodes(struct blkalign_run *run)
 	return 0;
 }
 
+static void set_running(struct blkalign_run *run, const struct blkalign_run_options *options)
+{
+	struct stack_running running = { 0 };
+
+	if (options)
+		running = (struct stack_running){ .writable = options->writable, .cow = options->cow, .force = options->force };
+	run->writable = running.writable || running.cow;
+	run->cow = running.cow;
+	stack_set_running(run->stack, &running);
+}
+
 int blkalign_run_open(const struct blkalign_run_options *options, const char *const *paths, size_t count, struct blkalign_run **ret_run,
 		      struct blkalign_error *reterr)
 {
@@ -29,8 +35,8 @@ int blkalign_run_open(const struct blkalign_run_options *options, const char *co
 
 	if (r >= 0)
 		r = gate_init(&run->gate);
-	if (r >= 0 && options && (options->writable || options->cow))
-		r = refuse_writing(reterr);
+	if (r >= 0)
+		set_running(run, options);
 	for (size_t i = 0; r >= 0 && i < count; i++)
 		r = stack_add_image(run->stack, paths[i], reterr);
 	if (r >= 0)
@@ -45,27 +51,58 @@ int blkalign_run_open(const struct blkalign_run_options *options, const char *co
 	return 0;
 }
 
-int blkalign_run_close(struct blkalign_run *run, struct blkalign_error *reterr)
+static void free_run(struct blkalign_run *run)
 {
-	(void)reterr;
-	if (!run)
-		return 0;
-	stack_free(run->stack);
 	gate_done(&run->gate);
 	free(run->nodes);
 	free(run);
-	return 0;
+}
+
+int blkalign_run_close(struct blkalign_run *run, struct blkalign_error *reterr)
+{
+	int r;
+
+	if (!run)
+		return 0;
+	if (atomic_load(&run->flush_failed)) {
+		/* As if the power had gone: nothing is called clean, so that the next start looks at what may be wrong. */
+		stack_free(run->stack);
+		r = blkalign_error_set(reterr, -EIO, NULL, BLKALIGN_UNKNOWN,
+				       "a flush failed: what was written may be lost, and arrays are left marked as not stopped cleanly");
+	} else
+		r = stack_close(run->stack, reterr);
+	free_run(run);
+	return r;
 }
 
 const struct blkalign_graph *blkalign_run_graph(const struct blkalign_run *run) { return stack_graph(run->stack); }
 
+/* What was told about the node while the stack was put together: remarks that begin with its name. */
+static void add_reasons(struct strbuf *text, const struct blkalign_graph *graph, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
+		const char *remark = blkalign_graph_remark(graph, i);
+
+		if (!strncmp(remark, name, length) && remark[length] == ':')
+			strbuf_printf(text, "%s%s", text->length ? ";" : ":", remark + length + 1);
+	}
+}
+
+static int refuse_reading(const struct blkalign_run *run, const struct blkalign_node *node, struct blkalign_error *reterr)
+{
+	_cleanup_strbuf_ struct strbuf reasons = { 0 };
+
+	add_reasons(&reasons, stack_graph(run->stack), blkalign_node_name(node));
+	return blkalign_error_set(reterr, -EINVAL, blkalign_node_name(node), BLKALIGN_UNKNOWN, "cannot be read%s",
+				  reasons.length ? strbuf_text(&reasons) : "; `blkalign show` with the same members says why");
+}
+
 int run_dev(const struct blkalign_run *run, const struct blkalign_node *node, struct dev **ret_dev, struct blkalign_error *reterr)
 {
 	*ret_dev = stack_dev(run->stack, node);
-	if (*ret_dev)
-		return 0;
-	return blkalign_error_set(reterr, -EINVAL, blkalign_node_name(node), BLKALIGN_UNKNOWN,
-				  "cannot be read; `blkalign show` with the same members says why");
+	return *ret_dev ? 0 : refuse_reading(run, node, reterr);
 }
 
 uint64_t blkalign_run_size(const struct blkalign_run *run, const struct blkalign_node *node)

@@ -22,12 +22,16 @@ static bool is_part(const struct blkalign_node *node, unsigned depth)
 const char *run_why_not(const struct blkalign_run *run, const struct blkalign_node *node)
 {
 	const struct dev *dev = stack_dev(run->stack, node);
+	const char *why;
 
 	if (!dev)
 		return "its contents cannot be read";
 	if (!run->writable)
 		return "the stack was opened for reading only";
-	if (blkalign_node_kind(node) != BLKALIGN_KIND_MD && is_part(node, 0))
+	why = stack_read_only_because(run->stack, node);
+	if (why)
+		return why;
+	if (is_part(node, 0))
 		return "it is a member of an array, which would not know of the change";
 	return dev->writable ? NULL : "what it lies on cannot be written";
 }
