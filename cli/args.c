@@ -2,6 +2,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,13 +31,19 @@ static const struct row {
 #undef OPTION
 };
 
+/* An argument in brackets may be left out. */
+static bool optional(const struct row *row) { return row->argument && *row->argument == '['; }
+
 static void help_row(const struct row *row)
 {
 	char left[40], letter[8] = "    ";
 
 	if (row->letter)
 		snprintf(letter, sizeof(letter), "-%c, ", row->letter);
-	snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? "=" : "", row->argument ? row->argument : "");
+	if (optional(row))
+		snprintf(left, sizeof(left), "%s--%s[=%s", letter, row->name, row->argument + 1);
+	else
+		snprintf(left, sizeof(left), "%s--%s%s%s", letter, row->name, row->argument ? "=" : "", row->argument ? row->argument : "");
 	printf("  %-28s ", left);
 	cli_wrap(row->help, 31);
 }
@@ -47,7 +54,7 @@ void cli_help(const struct cli_verb *verb)
 		printf("Usage: blkalign VERB [OPTION...] [TARGET...]\n\n"
 		       "Is this machine's storage, or any disk image or snapshot, aligned from the\n"
 		       "physical block up to the file system? Nothing is written to a target unless\n"
-		       "serve --rw asks for it.\n\n");
+		       "serve --rw, scrub --repair, rebuild or undo ask for it.\n\n");
 		for (size_t i = 0; i < cli_verbs_count; i++) {
 			printf("  %-9s ", cli_verbs[i].name);
 			cli_wrap(cli_verbs[i].summary, 12);
@@ -65,6 +72,12 @@ void cli_help(const struct cli_verb *verb)
 			help_row(&rows[i]);
 	if (verb->bit == CHECK)
 		printf("\nExit status: 0 aligned, 1 could not check, 2 warnings, 3 misaligned or at risk.\n");
+	if (verb->bit == SCRUB)
+		printf("\nExit status: 0 consistent, 1 could not scrub, 2 mismatches or unreadable\n"
+		       "sectors are left or members are missing, 3 data is lost, 130 interrupted.\n");
+	if (verb->bit == REBUILD)
+		printf("\nExit status: 0 in sync, 1 failed, 2 in sync, but some of it may be wrong,\n"
+		       "130 interrupted.\n");
 }
 
 #define BLOCK_MIN_BYTES 512ULL
@@ -109,6 +122,88 @@ static int set_color(const char *when, struct cli_options *o)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int set_number(const char *option, const char *text, uint64_t most, uint64_t *ret)
+{
+	char *end;
+	unsigned long long value;
+
+	errno = 0;
+	value = isdigit((unsigned char)*text) ? strtoull(text, &end, 10) : 0;
+	if (value && !errno && !*end && value <= most) {
+		*ret = value;
+		return 0;
+	}
+	fprintf(stderr, "blkalign: --%s=%s: expected a number from 1 to %" PRIu64 "\n", option, cli_safe(text), most);
+	return -EINVAL;
+}
+
+static int set_repair(const char *what, struct cli_options *o)
+{
+	o->repair = true;
+	o->repair_parity = what && !strcmp(what, "parity");
+	if (!what || o->repair_parity)
+		return 0;
+	fprintf(stderr, "blkalign: --repair=%s: expected --repair or --repair=parity\n", cli_safe(what));
+	return -EINVAL;
+}
+
+static int add_onto(const char *target, struct cli_options *o)
+{
+	if (o->onto_count < sizeof(o->onto) / sizeof(o->onto[0])) {
+		o->onto[o->onto_count++] = target;
+		return 0;
+	}
+	fprintf(stderr, "blkalign: --onto=%s: no more than two members are rebuilt at a time\n", cli_safe(target));
+	return -EINVAL;
+}
+
+static bool *array_flag(enum option_id id, struct cli_options *o)
+{
+	if (id == OPTION_VERBOSE_LIST)
+		return &o->verbose;
+	if (id == OPTION_YES)
+		return &o->yes;
+	if (id == OPTION_RESUME)
+		return &o->resume;
+	if (id == OPTION_FORCE_OVERWRITE)
+		return &o->force_overwrite;
+	if (id == OPTION_DRY_RUN)
+		return &o->dry_run;
+	if (id == OPTION_PROGRESS_JSON)
+		return &o->progress_json;
+	return id == OPTION_FORCE_REPAIR || id == OPTION_FORCE_REBUILD ? &o->force : NULL;
+}
+
+/* Options of the verbs that work on whole arrays. */
+static int apply_to_array(enum option_id id, const char *value, struct cli_options *o)
+{
+	bool *flag = array_flag(id, o);
+	uint64_t number = 0;
+	int r = 0;
+
+	if (flag)
+		*flag = true;
+	else if (id == OPTION_NODE_ARRAY)
+		o->node = value;
+	else if (id == OPTION_UNDO_LOG)
+		o->undo = value;
+	else if (id == OPTION_STATE)
+		o->state = value;
+	else if (id == OPTION_REPAIR)
+		return set_repair(value, o);
+	else if (id == OPTION_ONTO)
+		return add_onto(value, o);
+	else if (id == OPTION_THREADS)
+		r = set_number("threads", value, 16, &number);
+	else
+		r = set_number("rate", value, 1000000, &number);
+	if (id == OPTION_THREADS)
+		o->threads = (unsigned)number;
+	else if (id == OPTION_RATE)
+		o->rate_bytes = number << 20;
+	return r;
 }
 
 static int apply(enum option_id id, const char *value, struct cli_options *o)
@@ -183,6 +278,22 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 	case OPTION_ASCII:
 		o->ascii = true;
 		break;
+	case OPTION_VERBOSE_LIST:
+	case OPTION_NODE_ARRAY:
+	case OPTION_REPAIR:
+	case OPTION_YES:
+	case OPTION_FORCE_REPAIR:
+	case OPTION_UNDO_LOG:
+	case OPTION_STATE:
+	case OPTION_RESUME:
+	case OPTION_ONTO:
+	case OPTION_FORCE_OVERWRITE:
+	case OPTION_FORCE_REBUILD:
+	case OPTION_DRY_RUN:
+	case OPTION_THREADS:
+	case OPTION_RATE:
+	case OPTION_PROGRESS_JSON:
+		return apply_to_array(id, value, o);
 	case OPTION_HELP:
 	case OPTION_VERSION:
 	case OPTION_COUNT:
@@ -191,13 +302,18 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 	return 0;
 }
 
+static int argument_kind(const struct row *row)
+{
+	return optional(row) ? optional_argument : row->argument ? required_argument : no_argument;
+}
+
 /* getopt's tables for one verb: an option of another verb is as unknown as a misspelt one. */
 static void getopt_tables(unsigned verb_bit, struct option *longs, char *shorts)
 {
 	for (unsigned i = 0; i < OPTION_COUNT; i++) {
 		if (!(rows[i].verbs & verb_bit))
 			continue;
-		*longs++ = (struct option){ rows[i].name, rows[i].argument ? required_argument : no_argument, NULL, 256 + (int)i };
+		*longs++ = (struct option){ rows[i].name, argument_kind(&rows[i]), NULL, 256 + (int)i };
 		if (rows[i].letter) {
 			*shorts++ = rows[i].letter;
 			if (rows[i].argument)
@@ -239,7 +355,9 @@ static int no_verb(int argc, char **argv)
 		return CLI_ALIGNED;
 	}
 	if (argc > 1)
-		fprintf(stderr, "blkalign: \"%s\" is no verb: expected check, show, explain, capture or serve; see blkalign --help\n",
+		fprintf(stderr,
+			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, serve, scrub, rebuild or undo; see blkalign "
+			"--help\n",
 			cli_safe(argv[1]));
 	else
 		cli_help(NULL);

@@ -18,6 +18,12 @@ struct cli_options {
 	const char *columns, *svg, *html, *output;
 	bool rw, cow, force;
 	const char *node, *socket, *port, *address;
+	bool repair, repair_parity, yes, resume, dry_run, progress_json, force_overwrite;
+	const char *undo, *state;
+	const char *onto[2];
+	size_t onto_count;
+	unsigned threads;    /* 0: not given */
+	uint64_t rate_bytes; /* a second; 0: no limit */
 	struct blkalign_source_options source;
 	const char *const *targets;
 	size_t target_count;
@@ -36,6 +42,9 @@ int cmd_check(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 int cmd_capture(const struct cli_options *options);
 int cmd_serve(const struct cli_options *options);
+int cmd_scrub(const struct cli_options *options);
+int cmd_rebuild(const struct cli_options *options);
+int cmd_undo(const struct cli_options *options);
 
 extern const struct cli_verb cli_verbs[];
 extern const size_t cli_verbs_count;

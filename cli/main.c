@@ -12,6 +12,9 @@ const struct cli_verb cli_verbs[] = {
 	{ "explain", EXPLAIN, "[ID...]", "explain a finding: what it proves, how to mend it, what would refute it", cmd_explain },
 	{ "capture", CAPTURE, "[TARGET...]", "write the stack as a snapshot that all reading verbs accept", cmd_capture },
 	{ "serve", SERVE, "MEMBER...", "give contents to NBD clients: read-only, with --cow, or with --rw", cmd_serve },
+	{ "scrub", SCRUB, "MEMBER...", "compare all members of an md array, name the wrong one, and repair it if told", cmd_scrub },
+	{ "rebuild", REBUILD, "MEMBER... --onto=TARGET", "compute a missing member of an md array onto a new one", cmd_rebuild },
+	{ "undo", UNDO, "LOG MEMBER...", "put back what a repair has overwritten", cmd_undo },
 };
 const size_t cli_verbs_count = sizeof(cli_verbs) / sizeof(cli_verbs[0]);
 

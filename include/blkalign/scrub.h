@@ -71,8 +71,9 @@ struct blkalign_scrub_progress {
 	uint64_t mismatch_sectors512;
 	uint64_t unreadable_bytes;
 	uint64_t lost_bytes;
-	uint64_t repaired_bytes; /**< written */
-	uint64_t left_bytes;	 /**< that a repair has found and left as they are */
+	uint64_t uncompared_bytes; /**< of position_bytes: read where there was nothing to compare it with, for want of members */
+	uint64_t repaired_bytes;   /**< written */
+	uint64_t left_bytes;	   /**< that a repair has found and left as they are */
 	uint64_t findings;
 	bool repairing;
 };

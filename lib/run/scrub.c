@@ -124,6 +124,7 @@ static void tell_progress(const struct blkalign_scrub *s, struct blkalign_scrub_
 		.mismatch_sectors512 = s->mismatch_sectors512,
 		.unreadable_bytes = s->unreadable_bytes,
 		.lost_bytes = s->lost_bytes,
+		.uncompared_bytes = s->uncompared_bytes,
 		.repaired_bytes = repair ? repair->repaired_bytes : 0,
 		.left_bytes = repair ? repair->left_bytes : 0,
 		.findings = s->list.items.count + s->list.dropped,

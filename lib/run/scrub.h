@@ -49,6 +49,7 @@ struct scrub_worker {
 	VEC(struct scrub_item) found;
 	uint64_t read_bytes;
 	uint64_t mismatch_sectors512;
+	uint64_t uncompared_bytes;
 	int error; /* a member went away, or memory is short: the unit was not finished */
 	struct blkalign_error why;
 };
@@ -132,6 +133,7 @@ struct blkalign_scrub {
 	uint64_t mismatch_sectors512;
 	uint64_t unreadable_bytes;
 	uint64_t lost_bytes;
+	uint64_t uncompared_bytes;
 
 	struct scrub_repair *repair; /* NULL: checking */
 };

@@ -107,11 +107,22 @@ static enum blkalign_scrub_verdict why_unknown(const struct scrub_worker *w, uin
 	return w->lanes > 2 ? BLKALIGN_SCRUB_SEVERAL : BLKALIGN_SCRUB_ONE_PARITY;
 }
 
+static void note_uncompared(struct scrub_worker *w, uint32_t first, size_t length)
+{
+	uint32_t second = first + 1;
+
+	while (second < w->lanes && w->has[second] != SCRUB_READ)
+		second++;
+	w->uncompared_bytes += second < w->lanes ? 0 : length;
+}
+
 static void compare_page(struct scrub_worker *w, uint64_t at, size_t offset, size_t length)
 {
 	struct blkalign_scrub_finding f = { .kind = BLKALIGN_SCRUB_MISMATCH, .length_bytes = length };
 	uint32_t first = first_read(w), odd = w->lanes;
 	bool differs = false;
+
+	note_uncompared(w, first, length);
 
 	for (uint32_t copy = first + 1; copy < w->lanes; copy++)
 		if (w->has[copy] == SCRUB_READ && !same(w, first, copy, offset, length))
@@ -195,6 +206,7 @@ static void compare_copies(struct scrub_worker *w, uint64_t at, size_t length)
 	uint32_t first = first_read(w);
 	bool fits = true;
 
+	note_uncompared(w, first, length);
 	for (uint32_t copy = first + 1; fits && copy < w->lanes; copy++)
 		fits = w->has[copy] != SCRUB_READ || same(w, first, copy, 0, length);
 	for (size_t done = 0; !fits && done < length; done += VIEW_ROW_BYTES)

@@ -134,6 +134,8 @@ static void check_row(struct scrub_worker *w, const struct scrub_row *row)
 {
 	struct blkalign_scrub_finding f;
 
+	if (row->lost_count >= redundancy(w))
+		w->uncompared_bytes += row->row.length_bytes;
 	if (!scrub_row_differs(w, row, &f))
 		return;
 	w->mismatch_sectors512 += row->row.length_bytes >> SCRUB_MISMATCH_SHIFT;
@@ -194,6 +196,8 @@ static void check_piece(struct scrub_worker *w, uint64_t at, size_t length)
 	row_of_blocks(w, at, w->blocks, length, &row);
 	if (row.lost_count > redundancy(w))
 		read_rows(w, at, length);
+	else if (row.lost_count == redundancy(w))
+		w->uncompared_bytes += length;
 	else if (!fits(w, &row))
 		split_rows(w, &row);
 }

@@ -57,6 +57,7 @@ int scrub_state_write(const struct blkalign_scrub *s, const struct scrub_identit
 	add_u64(o, "mismatch_sectors512", s->mismatch_sectors512);
 	add_u64(o, "unreadable_bytes", s->unreadable_bytes);
 	add_u64(o, "lost_bytes", s->lost_bytes);
+	add_u64(o, "uncompared_bytes", s->uncompared_bytes);
 	add_u64(o, "dropped_findings", s->list.dropped);
 	for (size_t i = 0; i < s->list.items.count; i++)
 		json_object_array_add(list, finding_json(&s->list.items.data[i]));
@@ -177,10 +178,11 @@ static int read_counts(struct blkalign_scrub *s, struct json_object *o)
 	s->mismatch_sectors512 = get_u64(o, "mismatch_sectors512", &ok);
 	s->unreadable_bytes = get_u64(o, "unreadable_bytes", &ok);
 	s->lost_bytes = get_u64(o, "lost_bytes", &ok);
+	s->uncompared_bytes = get_u64(o, "uncompared_bytes", &ok);
 	s->list.dropped = get_u64(o, "dropped_findings", &ok);
 	ok = ok && s->walk.position_bytes <= s->walk.total_bytes && s->walk.position_bytes % 512 == 0 &&
 	     s->read_bytes != BLKALIGN_UNKNOWN && s->mismatch_sectors512 != BLKALIGN_UNKNOWN && s->unreadable_bytes != BLKALIGN_UNKNOWN &&
-	     s->lost_bytes != BLKALIGN_UNKNOWN && s->list.dropped != BLKALIGN_UNKNOWN;
+	     s->lost_bytes != BLKALIGN_UNKNOWN && s->uncompared_bytes != BLKALIGN_UNKNOWN && s->list.dropped != BLKALIGN_UNKNOWN;
 	return ok ? 0 : -EBADMSG;
 }
 

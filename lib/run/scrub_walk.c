@@ -36,6 +36,8 @@ static void count_bytes(struct blkalign_scrub *s, const struct scrub_item *items
 	}
 }
 
+static void forget(struct scrub_worker *w) { w->read_bytes = w->mismatch_sectors512 = w->uncompared_bytes = w->found.count = 0; }
+
 static int collect(struct blkalign_scrub *s)
 {
 	VEC(struct scrub_item) all = { 0 };
@@ -46,9 +48,10 @@ static int collect(struct blkalign_scrub *s)
 
 		s->read_bytes += w->read_bytes;
 		s->mismatch_sectors512 += w->mismatch_sectors512;
+		s->uncompared_bytes += w->uncompared_bytes;
 		for (size_t k = 0; r >= 0 && k < w->found.count; k++)
 			r = vec_push(&all, w->found.data[k]);
-		w->read_bytes = w->mismatch_sectors512 = w->found.count = 0;
+		forget(w);
 	}
 	count_bytes(s, all.data, all.count);
 	if (r >= 0)
@@ -71,7 +74,7 @@ static int failed(struct blkalign_scrub *s, struct blkalign_error *reterr)
 				*reterr = w->why;
 		}
 		w->error = 0;
-		w->read_bytes = w->mismatch_sectors512 = w->found.count = 0;
+		forget(w);
 	}
 	return error;
 }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/** The scrub verb: what its files share. */
+#ifndef CLI_SCRUB_H
+#define CLI_SCRUB_H
+
+#include "cli.h"
+
+/** What became of it, besides CLI_FAILED. */
+enum { SCRUB_CLEAN = 0, SCRUB_MISMATCHES = 2, SCRUB_LOST = 3 };
+
+struct scrub_result {
+	const struct blkalign_scrub *scrub;
+	struct blkalign_scrub_progress check;  /* at the end of the check */
+	struct blkalign_scrub_progress repair; /* of the repair, when there was one */
+	bool repaired;			       /* there was one */
+	const char *undo;		       /* NULL: nothing is in it */
+};
+
+/** The exit status that a result means. */
+int scrub_status(const struct scrub_result *result);
+void scrub_print_text(const struct cli_options *options, const struct scrub_result *result);
+void scrub_print_json(const struct scrub_result *result);
+/** What a repair would do, in words. */
+void scrub_print_plan(const struct cli_options *options, const struct blkalign_scrub *scrub, const struct blkalign_scrub_plan *plan);
+
+/** The state file: read whole, NULL when there is none; *ret_text is freed by the caller. 0 or negative errno. */
+int scrub_state_load(const char *path, char **ret_text, struct blkalign_error *reterr);
+/** Written beside, synced, and put in its place: an interrupted write leaves the old one. */
+int scrub_state_save(const char *path, const struct blkalign_scrub *scrub, struct blkalign_error *reterr);
+
+#endif
