@@ -150,31 +150,43 @@ static void print_nbd_client(const struct serve_socket *s, const struct blkalign
 	}
 }
 
-static void print_use(const struct serve_socket *s, const struct blkalign_node *name, bool writable)
+struct example {
+	const struct serve_socket *socket;
+	const struct blkalign_node *node;
+	bool by_name; /* clients must give it */
+	bool writable;
+	uint64_t minimum_bytes;
+};
+
+static void print_line(const char *what, const char *before, const struct example *e, const char *after)
 {
-	static const struct {
-		const char *what, *before, *after;
-	} uses[] = {
-		{ "look", "nbdinfo ", "" },
-		{ "copy", "nbdcopy ", " FILE" },
-		{ "as a file, without root", "nbdfuse DIR ", "" },
-		{ "as a disk, as root", "qemu-nbd --connect=/dev/nbd0 --format=raw ", "" },
-	};
-
-	for (size_t i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
-		bool mode = !writable && strstr(uses[i].before, "qemu-nbd") != NULL;
-
-		printf("  %-24s %s%s", uses[i].what, uses[i].before, mode ? "--read-only " : "");
-		print_uri(s, name);
-		printf("%s\n", uses[i].after);
-	}
-	printf("  %-24s ", "or");
-	print_nbd_client(s, name);
-	printf("%s\n", writable ? "" : " -readonly");
+	printf("  %-24s %s", what, before);
+	print_uri(e->socket, e->by_name ? e->node : NULL);
+	printf("%s\n", after);
 }
 
-/* The node that the examples name: the first when clients must give a name. */
-static const struct blkalign_node *example(const struct blkalign_run *run)
+static void print_use(const struct example *e)
+{
+	char whole_blocks[64];
+
+	print_line("look", "nbdinfo ", e, "");
+	print_line("copy", "nbdcopy ", e, " FILE");
+	/* Programs write files by the byte, fsck does; the array takes whole blocks. */
+	snprintf(whole_blocks, sizeof(whole_blocks), " minblock=%llu ]", (unsigned long long)e->minimum_bytes);
+	if (e->writable)
+		print_line("as a file, without root", "nbdfuse DIR/FILE [ nbdkit --filter=blocksize nbd ", e, whole_blocks);
+	else
+		print_line("as a file, without root", "nbdfuse DIR/FILE ", e, "");
+	print_line("as a disk, as root",
+		   e->writable ? "qemu-nbd --connect=/dev/nbd0 --format=raw " : "qemu-nbd --connect=/dev/nbd0 --format=raw --read-only ", e,
+		   "");
+	printf("  %-24s ", "or");
+	print_nbd_client(e->socket, e->by_name ? e->node : NULL);
+	printf("%s\n", e->writable ? "" : " -readonly");
+}
+
+/* The node of the examples when clients must give a name. */
+static const struct blkalign_node *first_content(const struct blkalign_run *run)
 {
 	const struct blkalign_graph *graph = blkalign_run_graph(run);
 
@@ -182,6 +194,19 @@ static const struct blkalign_node *example(const struct blkalign_run *run)
 		if (blkalign_run_is_content(run, blkalign_graph_node(graph, i)))
 			return blkalign_graph_node(graph, i);
 	return NULL;
+}
+
+static void print_example(const struct blkalign_run *run, const struct blkalign_node *node, const struct serve_socket *s)
+{
+	struct example e = { .socket = s, .node = node ? node : first_content(run), .by_name = !node };
+	struct blkalign_run_blocks blocks;
+
+	if (!e.node)
+		return;
+	blkalign_run_blocks(run, e.node, &blocks);
+	e.minimum_bytes = blocks.minimum_bytes;
+	e.writable = blkalign_run_writable(run, e.node, NULL);
+	print_use(&e);
 }
 
 static void print_all(const struct cli_options *o, const struct blkalign_run *run, const struct blkalign_node *node,
@@ -193,7 +218,7 @@ static void print_all(const struct cli_options *o, const struct blkalign_run *ru
 	else
 		printf("listening on port %u of %s%s", s->port, s->host, s->is_local ? "" : ": whoever reaches it has access, unencrypted");
 	printf("; Ctrl-C ends it\n");
-	print_use(s, node ? NULL : example(run), o->rw || o->cow);
+	print_example(run, node, s);
 }
 
 int cmd_serve(const struct cli_options *o)

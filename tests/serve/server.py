@@ -8,11 +8,11 @@ root = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class Server:
-    """Runs until the `with` block ends; then it must exit with status 0 on SIGTERM."""
+    """Runs until the `with` block ends; then it must exit with status 0 on SIGTERM. `under`: a command that becomes the server."""
 
-    def __init__(self, blkalign, folder, members, *options, path="s"):
-        self.path = pathlib.Path(folder) / path
-        self.process = subprocess.Popen([blkalign, "serve", "-U", self.path, *options, *members], stdout=subprocess.PIPE,
+    def __init__(self, blkalign, folder, members, *options, under=()):
+        self.path = pathlib.Path(folder) / "s"
+        self.process = subprocess.Popen([*under, blkalign, "serve", "-U", self.path, *options, *members], stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, text=True)
         self.said = ""
         for line in self.process.stdout:
