@@ -14,7 +14,7 @@ bool stack_is_writable(const struct stack *stack) { return stack->running.writab
 
 /* --- records --- */
 
-static const struct stack_record *find_record(const struct stack *stack, const struct blkalign_node *node)
+static struct stack_record *find_record(const struct stack *stack, const struct blkalign_node *node)
 {
 	for (size_t i = 0; i < stack->records.count; i++)
 		if (stack->records.data[i].node == node)
@@ -144,14 +144,6 @@ int stack_note_read_only(struct stack *stack)
 
 /* --- closing --- */
 
-static struct stack_record *record_of(struct stack *stack, const struct dev *dev)
-{
-	for (size_t i = 0; i < stack->records.count; i++)
-		if (stack_dev(stack, stack->records.data[i].node) == dev)
-			return &stack->records.data[i];
-	return NULL;
-}
-
 /* An array whose last flush failed is not called clean. */
 static int close_record(struct stack_record *record, bool flushed, struct blkalign_error *reterr)
 {
@@ -173,22 +165,33 @@ static void keep_first(int *first, int error, struct blkalign_error *to, const s
 		*to = *from;
 }
 
-/* Devices made of devices come behind those below them, so that backwards is from the top down. */
+static int close_node(struct stack *stack, const struct blkalign_node *node, struct blkalign_error *reterr)
+{
+	struct stack_record *record = find_record(stack, node);
+	struct dev *dev = stack_dev(stack, node);
+	struct blkalign_error err = { 0 };
+	int r = 0, first = 0;
+
+	/* What is written through an array is flushed by that, which knows which members it has lost. */
+	if (dev && dev->writable && !stack_read_only_because(stack, node))
+		r = dev_flush(dev, &err);
+	keep_first(&first, r, reterr, &err);
+	if (record && record->keep)
+		keep_first(&first, close_record(record, r >= 0, &err), reterr, &err);
+	return first;
+}
+
+/* Lower devices come first in a graph, so that backwards is from the top down. */
 int stack_close(struct stack *stack, struct blkalign_error *reterr)
 {
 	int first = 0;
 
 	if (!stack)
 		return 0;
-	for (size_t i = stack->owned.count; i-- > 0;) {
-		struct dev *dev = stack->owned.data[i];
-		struct stack_record *record = record_of(stack, dev);
+	for (size_t i = blkalign_graph_size(stack->graph); i-- > 0;) {
 		struct blkalign_error err = { 0 };
-		int r = dev->writable ? dev_flush(dev, &err) : 0;
 
-		keep_first(&first, r, reterr, &err);
-		if (record && record->keep)
-			keep_first(&first, close_record(record, r >= 0, &err), reterr, &err);
+		keep_first(&first, close_node(stack, blkalign_graph_node(stack->graph, i), &err), reterr, &err);
 	}
 	stack_free(stack);
 	return first;
