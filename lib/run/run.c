@@ -27,22 +27,39 @@ static void set_running(struct blkalign_run *run, const struct blkalign_run_opti
 	stack_set_running(run->stack, &running);
 }
 
-int blkalign_run_open(const struct blkalign_run_options *options, const char *const *paths, size_t count, struct blkalign_run **ret_run,
-		      struct blkalign_error *reterr)
+int run_new(const struct blkalign_run_options *options, struct blkalign_run **ret_run)
 {
 	struct blkalign_run *run = calloc(1, sizeof(*run));
 	int r = run ? stack_new(graph_new("images"), options ? &options->source : NULL, &run->stack) : -ENOMEM;
 
 	if (r >= 0)
 		r = gate_init(&run->gate);
-	if (r >= 0)
-		set_running(run, options);
+	if (r < 0) {
+		blkalign_run_close(run, NULL);
+		return r;
+	}
+	set_running(run, options);
+	*ret_run = run;
+	return 0;
+}
+
+int run_start(struct blkalign_run *run, struct blkalign_error *reterr)
+{
+	int r = stack_run(run->stack, reterr);
+
+	return r < 0 ? r : find_nodes(run);
+}
+
+int blkalign_run_open(const struct blkalign_run_options *options, const char *const *paths, size_t count, struct blkalign_run **ret_run,
+		      struct blkalign_error *reterr)
+{
+	struct blkalign_run *run = NULL;
+	int r = run_new(options, &run);
+
 	for (size_t i = 0; r >= 0 && i < count; i++)
 		r = stack_add_image(run->stack, paths[i], reterr);
 	if (r >= 0)
-		r = stack_run(run->stack, reterr);
-	if (r >= 0)
-		r = find_nodes(run);
+		r = run_start(run, reterr);
 	if (r < 0) {
 		blkalign_run_close(run, NULL);
 		return r;

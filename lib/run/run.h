@@ -38,6 +38,10 @@ struct run_node {
 	struct blkalign_run_blocks blocks;
 };
 
+/** blkalign_run_open() in parts: an empty stack, to which devices are added, and then put together. Both end with blkalign_run_close(). */
+int run_new(const struct blkalign_run_options *options, struct blkalign_run **ret_run);
+int run_start(struct blkalign_run *run, struct blkalign_error *reterr);
+
 /** The device behind a node that can be read; -EINVAL with the reason otherwise. */
 int run_dev(const struct blkalign_run *run, const struct blkalign_node *node, struct dev **ret_dev, struct blkalign_error *reterr);
 /** Whether an array or logical volume lies on the node, directly or further up. */
