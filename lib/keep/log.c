@@ -28,6 +28,9 @@ void log_load(struct keep *keep, size_t freshest)
 {
 	struct log *log = &keep->log;
 
+	/* On levels without one nothing of it is believed. */
+	if (keep->geometry->level != RAID_5)
+		return;
 	log->many = keep->members[freshest]->features & MD1_MULTIPLE_PPLS;
 	log->present = log->many || keep->members[freshest]->features & MD1_PPL;
 	log->signature = ppl_signature(keep->array_uuid);
@@ -42,12 +45,12 @@ int log_check(struct keep *keep, struct blkalign_error *reterr)
 
 		if (m->slot == BLKALIGN_SLOT_NONE)
 			continue;
+		if (m->places[PLACE_LOG].length_bytes && keep->geometry->level != RAID_5)
+			return refuse(keep, m, reterr, "belongs to a level that has none");
 		if (log->present != (m->places[PLACE_LOG].length_bytes != 0))
 			return refuse(keep, m, reterr, "is on some members and not on others");
 		if (!log->present)
 			continue;
-		if (keep->geometry->level != RAID_5)
-			return refuse(keep, m, reterr, "belongs to a level that has none");
 		if (m->places[PLACE_LOG].length_bytes < least_area(log))
 			return blkalign_error_set(reterr, -ENOTSUP, m->dev->name, m->places[PLACE_LOG].offset_bytes,
 						  "%s cannot be written safely: its partial parity log has %" PRIu64 " bytes, and %" PRIu64

@@ -3,6 +3,7 @@
  * Superblocks with right checksums and wrong contents. Either they are refused in one sentence, or every write lies inside the device, outside the data area that the
  * superblock itself tells of, and outside everything else it tells of but what the write is for.
  */
+#include "format/ppl/ppl.h"
 #include "keep/bench.h"
 
 static uint8_t *super_of(unsigned image)
@@ -130,6 +131,41 @@ static void test_read_only_member(void **state)
 	bench_done();
 }
 
+/* A parity log on levels that have none: its entries are not looked at, whatever they say. */
+static void test_log_of_other_levels(void **state)
+{
+	static const char *const cases[] = { "raid1-12-2", "raid10-12-4-n2", "raid6-12-4", "raid4-12-4" };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ppl_header header = { .generation = 1, .entries_count = 1 };
+		struct keep_patch *patches = NULL;
+		struct md1_superblock sb;
+		size_t count = 0;
+		bool complete = true;
+
+		bench_load(cases[i], 'm', 0);
+		for (unsigned image = 0; image < bench.images.count; image++) {
+			uint8_t *super = super_of(image);
+
+			put(super + 8, 4, MD1_PPL);
+			put(super + 96, 2, 64);
+			put(super + 98, 2, 512);
+			put(super + 208, 8, 0);
+			md1_seal(super);
+			assert_true(bench_v1(image, &sb));
+			header.entries[0] = (struct ppl_entry){ .data_bytes = 65536, .parity_slot = sb.role };
+			ppl_encode(&header, ppl_signature(sb.array_uuid), super + 64 * 512);
+		}
+		assert_int_equal(keep_ppl_patches(&bench.array, &patches, &count, &complete, &err), 0);
+		assert_int_equal(count, 0);
+		assert_false(complete);
+		assert_true(bench_open() < 0);
+		assert_non_null(strstr(err.message, "belongs to a level that has none"));
+		bench_done();
+	}
+}
+
 /* --- any fields --- */
 
 static unsigned seed;
@@ -221,9 +257,8 @@ static void test_mutated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),	     cmocka_unit_test(test_logical_block_stays),
-		cmocka_unit_test(test_large_blocks), cmocka_unit_test(test_read_only_member),
-		cmocka_unit_test(test_mutated),
+		cmocka_unit_test(test_fields),		 cmocka_unit_test(test_logical_block_stays), cmocka_unit_test(test_large_blocks),
+		cmocka_unit_test(test_read_only_member), cmocka_unit_test(test_log_of_other_levels), cmocka_unit_test(test_mutated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
