@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include "keep/keep_priv.h"
 
+#define EVENTS_MAX (UINT64_MAX / 2)
+
 struct map_md_guard *keep_guard(struct keep *keep) { return &keep->guard; }
 bool keep_was_dirty(const struct keep *keep) { return keep->was_dirty; }
 
@@ -69,6 +71,7 @@ static void bitmap_uuid(struct keep *keep)
 static void take_array_v1(struct keep *keep, const struct md1_superblock *sb)
 {
 	memcpy(keep->array_uuid, sb->array_uuid, 16);
+	keep->shape = (struct stored_shape){ sb->layout, sb->chunk_bytes, sb->component_bytes };
 	memcpy(keep->roles, sb->roles, sizeof(keep->roles));
 	keep->roles_count = sb->max_dev;
 }
@@ -76,6 +79,7 @@ static void take_array_v1(struct keep *keep, const struct md1_superblock *sb)
 static void take_array_v0(struct keep *keep, const struct md0_superblock *sb)
 {
 	memcpy(keep->array_uuid, sb->array_uuid, 16);
+	keep->shape = (struct stored_shape){ sb->layout, sb->chunk_bytes, sb->component_bytes };
 	memcpy(keep->disks, sb->disks, sizeof(keep->disks));
 	keep->big_endian = sb->big_endian;
 }
@@ -90,6 +94,17 @@ static bool same_array_v0(const struct keep *keep, const struct md0_superblock *
 {
 	return memcmp(keep->array_uuid, sb->array_uuid, 16) == 0 && sb->level == keep->geometry->level &&
 	       sb->raid_disks == keep->geometry->members && sb->big_endian == keep->big_endian;
+}
+
+/* Whoever becomes the freshest one day speaks for all: then its shape would be the array's. */
+static bool same_shape(const struct keep *keep, const struct loaded *l)
+{
+	const struct stored_shape *s = &keep->shape;
+
+	if (keep->metadata == KEEP_MD1)
+		return l->v1.layout == s->layout && l->v1.chunk_bytes == s->chunk_bytes && l->v1.component_bytes == s->component_bytes;
+	return l->v0.layout == s->layout && l->v0.chunk_bytes == s->chunk_bytes &&
+	       (!keep->redundant || l->v0.component_bytes == s->component_bytes);
 }
 
 /* Its own word on write-mostly and the like is its own: the table of the freshest may be older. */
@@ -122,6 +137,11 @@ static int load_member(struct keep *keep, const struct keep_array *array, size_t
 	same = keep->metadata == KEEP_MD1 ? same_array_v1(keep, &loaded->v1) : same_array_v0(keep, &loaded->v0);
 	if (in->metadata != keep->metadata || !same)
 		return refuse(keep, m, reterr, "this superblock describes another array than the others do");
+	if (m->slot != BLKALIGN_SLOT_NONE && !same_shape(keep, loaded))
+		return refuse(keep, m, reterr,
+			      "this superblock has another size, chunk or layout than the freshest one; let the kernel assemble it once");
+	if (writing && m->events > EVENTS_MAX)
+		return refuse(keep, m, reterr, "its event count is so high that it could begin again from 0");
 	if (keep->metadata == KEEP_MD0)
 		take_own_v0(keep, &loaded->v0);
 	if (m->slot != BLKALIGN_SLOT_NONE && m->slot >= keep->geometry->members)

@@ -148,6 +148,13 @@ struct log {
 
 /* --- the whole --- */
 
+/** As superblocks store it. */
+struct stored_shape {
+	uint32_t layout;
+	uint64_t chunk_bytes;
+	uint64_t component_bytes;
+};
+
 struct keep {
 	struct map_md_guard guard;
 	struct map_md_guard_ops ops;
@@ -160,7 +167,8 @@ struct keep {
 	uint64_t unit_bytes; /* what the guard's unit goes up to: component, raid10: array */
 	bool redundant;	     /* linear and raid0 keep no state */
 	enum keep_metadata metadata;
-	bool big_endian; /* 0.90 */
+	bool big_endian;	   /* 0.90 */
+	struct stored_shape shape; /* by the freshest */
 	uint8_t array_uuid[16];
 	uint8_t bitmap_uuid[16]; /* as a bitmap stores it: the words of 0.90 in their own byte order */
 	struct member **members;

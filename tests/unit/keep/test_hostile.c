@@ -71,6 +71,10 @@ static void test_fields(void **state)
 	refused_with("raid1-12-3-bitmap", 20, 4, 77, "another array");
 	refused_with("raid1-12-3-bitmap", 72, 4, 5, "another array");
 	refused_with("raid1-12-3-bitmap", 92, 4, 4, "another array");
+	refused_with("raid1-12-3-bitmap", 76, 4, 1, "another size, chunk or layout");
+	refused_with("raid1-12-3-bitmap", 80, 8, 8192, "another size, chunk or layout");
+	refused_with("raid1-12-3-bitmap", 88, 4, 8, "another size, chunk or layout");
+	refused_with("raid1-12-3-bitmap", 200, 8, UINT64_MAX, "event count");
 	refused_with("raid5-12-4-ppl", 96, 2, 2100, "data area");
 	refused_with("raid5-12-4-ppl", 98, 2, 100, "are needed");
 	refused_with("raid5-12-4-ppl", 8, 4, 0, "on some members and not on others");
@@ -129,6 +133,27 @@ static void test_read_only_member(void **state)
 	bench.devs[1]->writable = false;
 	assert_int_equal(bench_open(), -EROFS);
 	bench_done();
+}
+
+/* Counts that would begin again from 0: nothing would ever be newer than they are. */
+static void test_events_at_their_end(void **state)
+{
+	static const uint64_t events[] = { UINT64_MAX, UINT64_MAX - 1, UINT64_MAX / 2 + 1 };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		bench_load("raid1-12-2", 'm', 0);
+		for (unsigned image = 0; image < 2; image++) {
+			uint8_t *super = super_of(image);
+
+			put(super + 200, 8, events[i]);
+			md1_seal(super);
+		}
+		bench_choose(0);
+		assert_true(bench_open() < 0);
+		assert_non_null(strstr(err.message, "event count"));
+		bench_done();
+	}
 }
 
 /* A parity log on levels that have none: its entries are not looked at, whatever they say. */
@@ -207,6 +232,9 @@ static void check_writes(const struct md1_superblock *before)
 		if (e->op != DEV_WRITE)
 			continue;
 		assert_true(end > e->offset_bytes && end <= bench.images.size[e->image]);
+		/* Parity that a log completes. */
+		if (sb->ppl_bytes && inside(e, sb->data_offset_bytes, sb->data_bytes))
+			continue;
 		assert_true(end <= sb->data_offset_bytes || e->offset_bytes >= sb->data_offset_bytes + sb->data_bytes);
 		assert_true(inside(e, super, 4096) || inside(e, super + (uint64_t)sb->ppl_from_super_bytes, sb->ppl_bytes) ||
 			    (sb->features & MD1_BITMAP && inside(e, super + (uint64_t)sb->bitmap_from_super_bytes, 4096)));
@@ -257,8 +285,13 @@ static void test_mutated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_fields),		 cmocka_unit_test(test_logical_block_stays), cmocka_unit_test(test_large_blocks),
-		cmocka_unit_test(test_read_only_member), cmocka_unit_test(test_log_of_other_levels), cmocka_unit_test(test_mutated),
+		cmocka_unit_test(test_fields),
+		cmocka_unit_test(test_logical_block_stays),
+		cmocka_unit_test(test_large_blocks),
+		cmocka_unit_test(test_read_only_member),
+		cmocka_unit_test(test_log_of_other_levels),
+		cmocka_unit_test(test_events_at_their_end),
+		cmocka_unit_test(test_mutated),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
