@@ -241,6 +241,15 @@ static void settle_absent(struct keep *keep)
 		keep->events_needed = keep->events + 2;
 }
 
+/* Its own table must be able to list everyone. */
+static bool lists_all(const struct keep *keep, const struct member *m)
+{
+	for (uint32_t i = load_le32(m->super + 220); i < keep->roles_count; i++)
+		if (MD1_ROLE_IS_SLOT(keep->roles[i]))
+			return false;
+	return true;
+}
+
 static int settle_roles(struct keep *keep, struct blkalign_error *reterr)
 {
 	for (size_t i = 0; i < keep->count; i++) {
@@ -254,6 +263,8 @@ static int settle_roles(struct keep *keep, struct blkalign_error *reterr)
 		}
 		if (m->number >= keep->roles_count || m->number >= load_le32(m->super + 220))
 			return refuse(keep, m, reterr, "the freshest superblock has no entry for this member");
+		if (!lists_all(keep, m))
+			return refuse(keep, m, reterr, "this superblock has no room to list all members");
 		if (role != MD1_ROLE_SPARE && keep->roles[m->number] != role)
 			return refuse(keep, m, reterr, "the freshest superblock gives this member another role");
 		keep->roles[m->number] = role;

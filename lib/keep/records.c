@@ -87,8 +87,9 @@ uint64_t records_checkpoint(const struct keep *keep)
 static void compose_v1(struct keep *keep, struct member *m, uint64_t resync_bytes, uint64_t now)
 {
 	md1_put_state(m->super, keep->events, resync_bytes, now);
-	for (uint32_t i = 0; i < keep->roles_count; i++)
-		md1_put_role(m->super, i, keep->roles[i]);
+	/* Entries that the freshest does not have are nobody's. */
+	for (uint32_t i = 0; md1_put_role(m->super, i, i < keep->roles_count ? keep->roles[i] : MD1_ROLE_SPARE); i++)
+		;
 	md1_seal(m->super);
 }
 

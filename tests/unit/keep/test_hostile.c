@@ -135,6 +135,31 @@ static void test_read_only_member(void **state)
 	bench_done();
 }
 
+/* Tables of roles of different lengths: one that is too short is refused, what another has beyond the freshest's is nobody's. */
+static void test_lengths_of_roles(void **state)
+{
+	struct md1_superblock sb;
+	uint8_t *super;
+
+	(void)state;
+	refused_with("raid5-12-3-default", 220, 4, 3, "no room to list all");
+	bench_load("raid5-12-3-default", 'm', 0);
+	super = super_of(1);
+	put(super + 220, 4, 200);
+	put(super + 256 + 2 * 150, 2, 2);
+	md1_seal(super);
+	bench.freshest = bench.array.freshest = 0;
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 512), 0);
+	bench_end(0, 512, true);
+	assert_int_equal(keep_close(bench.keep, &err), 0);
+	assert_true(bench_v1(1, &sb));
+	assert_int_equal(sb.max_dev, 200);
+	assert_int_equal(sb.roles[150], MD1_ROLE_SPARE);
+	assert_int_equal(sb.role, 1);
+	bench_done();
+}
+
 /* Counts that would begin again from 0: nothing would ever be newer than they are. */
 static void test_events_at_their_end(void **state)
 {
@@ -291,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_read_only_member),
 		cmocka_unit_test(test_log_of_other_levels),
 		cmocka_unit_test(test_events_at_their_end),
+		cmocka_unit_test(test_lengths_of_roles),
 		cmocka_unit_test(test_mutated),
 	};
 
