@@ -130,8 +130,20 @@ static void compose(struct keep *keep, struct member *m)
 
 /* --- bringing it to the disks --- */
 
+/* Bytes of the superblock that go out changed, from its start on. Of 0.90 that is a sector, until the table of disks changes. */
+static size_t compose_and_measure(struct keep *keep, struct member *m)
+{
+	uint8_t before[MD0_BYTES];
+
+	memcpy(before, m->super, sizeof(before));
+	compose(keep, m);
+	if (keep->metadata == KEEP_MD1)
+		return md1_stored_bytes(m->super);
+	return memcmp(before + 512, m->super + 512, sizeof(before) - 512) ? MD0_BYTES : 512;
+}
+
 /*
- * Members that lag one behind go first: after the others they would be two behind. Superblocks of several sectors go one by one, so that a power cut tears one of
+ * Members that lag one behind go first: after the others they would be two behind. Superblocks of which several sectors change go one by one, so that a power cut tears one of
  * them at most.
  */
 static int write_supers(struct keep *keep, bool lagging, struct blkalign_error *reterr)
@@ -141,14 +153,14 @@ static int write_supers(struct keep *keep, bool lagging, struct blkalign_error *
 
 	for (size_t i = 0; i < keep->count && r >= 0; i++) {
 		struct member *m = keep->members[i];
-		size_t stored = keep->metadata == KEEP_MD1 ? md1_stored_bytes(m->super) : 512;
+		size_t changed;
 
 		if (m->failed || m->events >= keep->events || (m->events + 1 < keep->events) != lagging)
 			continue;
-		compose(keep, m);
+		changed = compose_and_measure(keep, m);
 		r = output_add(&out, m, PLACE_SUPER, 0, m->super, (size_t)m->places[PLACE_SUPER].length_bytes);
 		m->events = keep->events;
-		if (r >= 0 && stored > 512)
+		if (r >= 0 && changed > 512)
 			r = output_write(keep, &out, reterr);
 	}
 	return r < 0 ? r : output_write(keep, &out, reterr);

@@ -249,6 +249,27 @@ static void test_missing_member(void **state)
 	bench_done();
 }
 
+/* Superblocks of which several sectors change are not torn together: each is flushed before the next is written. */
+static void test_one_by_one(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned without;
+		bool one_by_one;
+	} cases[] = { { "raid5-090-3", 0, false }, { "raid5-090-3", 1 << 1, true }, { "raid6-12-4", 1 << 1, false } };
+
+	(void)state;
+	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
+		bench_load(cases[c].name, 'm', cases[c].without);
+		assert_int_equal(bench_open(), 0);
+		assert_int_equal(bench_begin(0, 4096), 0);
+		assert_int_equal(trace.events[0].op, DEV_WRITE);
+		assert_int_equal(trace.events[1].op, cases[c].one_by_one ? DEV_FLUSH : DEV_WRITE);
+		keep_abandon(bench.keep);
+		bench_done();
+	}
+}
+
 static void test_fail(void **state)
 {
 	uint64_t events;
@@ -462,13 +483,21 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_active_and_clean),
-		cmocka_unit_test(test_doubt),	       cmocka_unit_test(test_doubt_everything),
-		cmocka_unit_test(test_abandoned),      cmocka_unit_test(test_any_member_says_dirty),
-		cmocka_unit_test(test_order),	       cmocka_unit_test(test_missing_member),
-		cmocka_unit_test(test_fail),	       cmocka_unit_test(test_lagging_first),
-		cmocka_unit_test(test_fail_each),      cmocka_unit_test(test_fail_each_degraded),
-		cmocka_unit_test(test_big_endian),     cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_open_and_close),
+		cmocka_unit_test(test_active_and_clean),
+		cmocka_unit_test(test_doubt),
+		cmocka_unit_test(test_doubt_everything),
+		cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_any_member_says_dirty),
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_one_by_one),
+		cmocka_unit_test(test_missing_member),
+		cmocka_unit_test(test_fail),
+		cmocka_unit_test(test_lagging_first),
+		cmocka_unit_test(test_fail_each),
+		cmocka_unit_test(test_fail_each_degraded),
+		cmocka_unit_test(test_big_endian),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
