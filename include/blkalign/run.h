@@ -18,8 +18,17 @@ extern "C" {
 
 struct blkalign_run;
 
+/** A member of which parts are known to be unreadable: an image that GNU ddrescue made of a failing drive, and its map file. */
+struct blkalign_run_bad {
+	const char *path; /**< one of the paths given to blkalign_run_open() */
+	const char *map_path;
+};
+
 struct blkalign_run_options {
 	struct blkalign_source_options source;
+	/** What these maps do not call finished is not believed: it is taken from other members, as far as redundancy goes. */
+	const struct blkalign_run_bad *bad;
+	size_t bad_count;
 	/** Contents may be written. What cannot be written safely stays readable; see blkalign_run_writable(). */
 	bool writable;
 	/** Writable as well, but what is written is kept apart and lost on close: images and disks are opened O_RDONLY. */

@@ -101,10 +101,10 @@ enum dev_output {
 };
 /**
  * `size_bytes` to write results to: a file, made sparse, or the beginning of a block device; ours alone, as with dev_open_file_exclusive(). *ret_zeros: what is not written reads as
- * zeros. -EEXIST when there is more than `how` says, -EINVAL when it is one of `sources`, a disk or partition around or in one, or a loop device on
+ * zeros. -EEXIST when there is more than `how` says, -EINVAL when it is one of `sources` (paths), a disk or partition around or in one, or a loop device on
  * one; -ENOSPC when a device is too small.
  */
-int dev_open_output(const char *path, uint64_t size_bytes, enum dev_output how, struct dev *const *sources, size_t count,
+int dev_open_output(const char *path, uint64_t size_bytes, enum dev_output how, const char *const *sources, size_t count,
 		    struct dev **ret_dev, bool *ret_zeros, struct blkalign_error *reterr);
 /** Let a range read as zeros: a hole where the file or disk can have one, else written. */
 int dev_write_zeros(struct dev *dev, uint64_t offset_bytes, uint64_t length_bytes, struct blkalign_error *reterr);

@@ -53,18 +53,16 @@ static bool share_storage(const struct stat *a, const struct stat *b)
 	return same_file(a, b);
 }
 
-static int refuse_sources(int fd, const char *path, struct dev *const *sources, size_t count, struct blkalign_error *reterr)
+static int refuse_sources(int fd, const char *path, const char *const *sources, size_t count, struct blkalign_error *reterr)
 {
 	struct stat st, source;
-	uint64_t offset;
-	int source_fd;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	for (size_t i = 0; i < count; i++)
-		if (dev_leaf_range(sources[i], &source_fd, &offset) && fstat(source_fd, &source) == 0 && share_storage(&st, &source))
+		if (stat(sources[i], &source) == 0 && share_storage(&st, &source))
 			return blkalign_error_set(reterr, -EINVAL, path, BLKALIGN_UNKNOWN,
-						  "is what is read from (%s): nothing is ever written there", sources[i]->name);
+						  "is what is read from (%s): nothing is ever written there", sources[i]);
 	return 0;
 }
 
@@ -111,7 +109,7 @@ static int prepare(int fd, const char *path, uint64_t now_bytes, uint64_t size_b
 	return set_size(fd, path, size_bytes, reterr);
 }
 
-int dev_open_output(const char *path, uint64_t size_bytes, enum dev_output how, struct dev *const *sources, size_t count,
+int dev_open_output(const char *path, uint64_t size_bytes, enum dev_output how, const char *const *sources, size_t count,
 		    struct dev **ret_dev, bool *ret_zeros, struct blkalign_error *reterr)
 {
 	uint64_t now_bytes = 0;

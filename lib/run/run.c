@@ -56,8 +56,10 @@ int blkalign_run_open(const struct blkalign_run_options *options, const char *co
 	struct blkalign_run *run = NULL;
 	int r = run_new(options, &run);
 
+	if (r >= 0)
+		r = run_check_bad(options, paths, count, reterr);
 	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = stack_add_image(run->stack, paths[i], reterr);
+		r = run_add_member(run, options, paths[i], reterr);
 	if (r >= 0)
 		r = run_start(run, reterr);
 	if (r < 0) {

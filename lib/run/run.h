@@ -42,6 +42,10 @@ struct run_node {
 int run_new(const struct blkalign_run_options *options, struct blkalign_run **ret_run);
 int run_start(struct blkalign_run *run, struct blkalign_error *reterr);
 
+/** Add the member at `path`, with what `options` (may be NULL) knows to be unreadable of it. */
+int run_add_member(struct blkalign_run *run, const struct blkalign_run_options *options, const char *path, struct blkalign_error *reterr);
+/** -EINVAL when a map is given for what is no member, or two for one. */
+int run_check_bad(const struct blkalign_run_options *options, const char *const *paths, size_t count, struct blkalign_error *reterr);
 /** The device behind a node that can be read; -EINVAL with the reason otherwise. */
 int run_dev(const struct blkalign_run *run, const struct blkalign_node *node, struct dev **ret_dev, struct blkalign_error *reterr);
 /** Whether an array or logical volume lies on the node, directly or further up. */

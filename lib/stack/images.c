@@ -35,7 +35,23 @@ static int open_image(struct stack *stack, const char *path, struct dev **ret_de
 	return r < 0 ? r : dev_open_cow(below, ret_dev, reterr);
 }
 
+static int cover_bad(struct stack *stack, const struct dev_range *bad, size_t bad_count, struct dev **dev)
+{
+	struct dev *below = *dev;
+	int r;
+
+	if (!bad_count)
+		return 0;
+	r = stack_own(stack, below);
+	return r < 0 ? r : dev_open_bad_ranges(below, bad, bad_count, dev);
+}
+
 int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr)
+{
+	return stack_add_rescued(stack, path, NULL, 0, reterr);
+}
+
+int stack_add_rescued(struct stack *stack, const char *path, const struct dev_range *bad, size_t bad_count, struct blkalign_error *reterr)
 {
 	_cleanup_free_ char *copy = strdup(path);
 	struct dev *dev;
@@ -45,6 +61,8 @@ int stack_add_image(struct stack *stack, const char *path, struct blkalign_error
 	if (!copy)
 		return -ENOMEM;
 	r = open_image(stack, path, &dev, reterr);
+	if (r == 0)
+		r = cover_bad(stack, bad, bad_count, &dev);
 	if (r < 0)
 		return r;
 	r = stack_add(stack, BLKALIGN_KIND_DISK, basename(copy), dev, &node);
