@@ -5,6 +5,7 @@
 
 #include <blkalign/attr.h>
 #include <blkalign/check.h>
+#include <blkalign/copy.h>
 #include <blkalign/error.h>
 #include <blkalign/graph.h>
 #include <blkalign/rebuild.h>
