@@ -111,6 +111,24 @@ static int set_block(const char *option, const char *text, uint64_t *bytes)
 	return -EINVAL;
 }
 
+static int set_bytes(const char *option, const char *text, uint64_t *bytes)
+{
+	if (!cli_parse_bytes(text, strlen(text), bytes))
+		return 0;
+	fprintf(stderr, "blkalign: --%s=%s: expected bytes, e.g. 4096, 64k, 1G or 8s (sectors)\n", option, cli_safe(text));
+	return -EINVAL;
+}
+
+static int add_bad(const char *text, struct cli_options *o)
+{
+	if (o->bad_count < CLI_BAD_MAX) {
+		o->bad[o->bad_count++] = text;
+		return 0;
+	}
+	fprintf(stderr, "blkalign: --bad=%s: more than %d\n", cli_safe(text), CLI_BAD_MAX);
+	return -EINVAL;
+}
+
 static int set_color(const char *when, struct cli_options *o)
 {
 	if (!strcmp(when, "always"))
@@ -206,6 +224,32 @@ static int apply_to_array(enum option_id id, const char *value, struct cli_optio
 	return r;
 }
 
+static int apply_to_server(enum option_id id, const char *value, struct cli_options *o)
+{
+	if (id == OPTION_SOCKET)
+		o->socket = value;
+	else if (id == OPTION_PORT)
+		o->port = value;
+	else
+		o->address = value;
+	return 0;
+}
+
+static int apply_to_copy(enum option_id id, const char *value, struct cli_options *o)
+{
+	if (id == OPTION_OFFSET)
+		return set_bytes("offset", value, &o->offset_bytes);
+	if (id == OPTION_LENGTH)
+		return set_bytes("length", value, &o->length_bytes);
+	if (id == OPTION_BAD)
+		return add_bad(value, o);
+	if (id == OPTION_MAP)
+		o->map = value;
+	o->overwrite = o->overwrite || id == OPTION_OVERWRITE;
+	o->resume = o->resume || id == OPTION_RESUME_COPY;
+	return 0;
+}
+
 static int apply(enum option_id id, const char *value, struct cli_options *o)
 {
 	switch (id) {
@@ -240,14 +284,9 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 		o->output = value;
 		break;
 	case OPTION_SOCKET:
-		o->socket = value;
-		break;
 	case OPTION_PORT:
-		o->port = value;
-		break;
 	case OPTION_ADDRESS:
-		o->address = value;
-		break;
+		return apply_to_server(id, value, o);
 	case OPTION_NODE:
 		o->node = value;
 		break;
@@ -278,6 +317,13 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 	case OPTION_ASCII:
 		o->ascii = true;
 		break;
+	case OPTION_OFFSET:
+	case OPTION_LENGTH:
+	case OPTION_OVERWRITE:
+	case OPTION_MAP:
+	case OPTION_RESUME_COPY:
+	case OPTION_BAD:
+		return apply_to_copy(id, value, o);
 	case OPTION_VERBOSE_LIST:
 	case OPTION_NODE_ARRAY:
 	case OPTION_REPAIR:
@@ -356,7 +402,8 @@ static int no_verb(int argc, char **argv)
 	}
 	if (argc > 1)
 		fprintf(stderr,
-			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, serve, scrub, rebuild or undo; see blkalign "
+			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, copy, serve, scrub, rebuild or undo; see "
+			"blkalign "
 			"--help\n",
 			cli_safe(argv[1]));
 	else

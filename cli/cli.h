@@ -12,11 +12,13 @@
 /** Exit statuses of check; the other verbs use the first two. */
 enum cli_exit { CLI_ALIGNED = 0, CLI_FAILED = 1, CLI_WARNINGS = 2, CLI_MISALIGNED = 3 };
 
+#define CLI_BAD_MAX 256
+
 struct cli_options {
 	const char *verb;
 	bool json, list_columns, verbose, quiet, nagios, openmetrics, keep_names, ascii, color;
 	const char *columns, *svg, *html, *output;
-	bool rw, cow, force;
+	bool rw, cow, force, overwrite;
 	const char *node, *socket, *port, *address;
 	bool repair, repair_parity, yes, resume, dry_run, progress_json, force_overwrite;
 	const char *undo, *state;
@@ -24,6 +26,10 @@ struct cli_options {
 	size_t onto_count;
 	unsigned threads;    /* 0: not given */
 	uint64_t rate_bytes; /* a second; 0: no limit */
+	const char *map;
+	uint64_t offset_bytes, length_bytes;
+	const char *bad[CLI_BAD_MAX]; /* MEMBER=MAPFILE */
+	size_t bad_count;
 	struct blkalign_source_options source;
 	const char *const *targets;
 	size_t target_count;
@@ -41,6 +47,7 @@ int cmd_show(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 int cmd_capture(const struct cli_options *options);
+int cmd_copy(const struct cli_options *options);
 int cmd_serve(const struct cli_options *options);
 int cmd_scrub(const struct cli_options *options);
 int cmd_rebuild(const struct cli_options *options);
@@ -71,6 +78,9 @@ const char *cli_style(const struct cli_options *options, enum cli_style style);
 /** Print `text` wrapped to the terminal, `indent` columns from the left; line feeds in it are kept. */
 void cli_wrap(const char *text, unsigned indent);
 unsigned cli_width(void);
+
+/** "4096", "64k", "1MiB", "8s" (sectors of 512 bytes), "0x1000": `length` characters of `text`. 0, -EINVAL, -ERANGE. */
+int cli_parse_bytes(const char *text, size_t length, uint64_t *ret_bytes);
 
 /** Escape for the terminal into one of a few rotating static buffers. Not for threads. */
 const char *cli_safe(const char *text);

@@ -97,7 +97,8 @@ static void draw(const struct cli_progress *p, uint64_t position, uint64_t total
 	if (mismatches != UINT64_MAX)
 		snprintf(count, sizeof(count), "  %" PRIu64 " mismatches", mismatches);
 	bar(cells, sizeof(cells) - 1, share);
-	snprintf(line, sizeof(line), "%s %5.1f %% [%s] %s  %s/s  %s left%s", p->what, 100 * share, cells, where, rate, eta, count);
+	snprintf(line, sizeof(line), "%s %5.1f %% [%s] %s  %s/s  %s left%s%s%s", p->what, 100 * share, cells, where, rate, eta, count,
+		 *p->note ? "  " : "", p->note);
 	fprintf(stderr, "\r%-*.*s", (int)LINE_COLUMNS, (int)LINE_COLUMNS, line);
 	fflush(stderr);
 }

@@ -6,7 +6,7 @@
 #include "cli.h"
 
 struct cli_progress {
-	const char *what; /* "scrub", "repair", "rebuild" */
+	const char *what; /* "scrub", "repair", "rebuild", "copy" */
 	bool terminal;	  /* draw a line that is drawn over */
 	bool json;
 	double begin, drawn;  /* seconds */
@@ -14,6 +14,7 @@ struct cli_progress {
 	double rate;	      /* bytes a second, smoothed; 0: not known yet */
 	double sampled;
 	uint64_t sampled_bytes;
+	char note[40]; /* set by the caller: stands at the end of the line */
 };
 
 void cli_progress_begin(struct cli_progress *progress, const struct cli_options *options, const char *what, uint64_t position_bytes);

@@ -12,6 +12,7 @@ enum {
 	SCRUB = 1U << 5,
 	REBUILD = 1U << 6,
 	UNDO = 1U << 7,
+	COPY = 1U << 8,
 };
 
 #endif

@@ -55,9 +55,11 @@ BLKALIGN_API int blkalign_copy_open(struct blkalign_run *run, const struct blkal
 				    struct blkalign_copy **ret_copy, struct blkalign_error *reterr);
 /**
  * Copy some MiB. 0: there is more; BLKALIGN_COPY_DONE: everything was tried, and what was written is durable (`bad_bytes` says whether the copy is whole); negative errno: the
- * output cannot be written. `ret_progress` may be NULL.
+ * output cannot be written, -EINTR when a signal came while a stream was. `ret_progress` may be NULL.
  */
 BLKALIGN_API int blkalign_copy_step(struct blkalign_copy *copy, struct blkalign_copy_progress *ret_progress, struct blkalign_error *reterr);
+/** How far it is, without doing anything. */
+BLKALIGN_API void blkalign_copy_progress(const struct blkalign_copy *copy, struct blkalign_copy_progress *ret_progress);
 /** What was read, as a ddrescue map file, freed by the caller with free(); what it calls finished was made durable first. */
 BLKALIGN_API int blkalign_copy_map(struct blkalign_copy *copy, char **ret_text, struct blkalign_error *reterr);
 /** Stop and free it. NULL is accepted. */

@@ -189,14 +189,10 @@ static uint64_t count_bad_areas(const struct blkalign_copy *copy)
 	return found;
 }
 
-static void report(const struct blkalign_copy *copy, struct blkalign_copy_progress *ret_progress)
+void blkalign_copy_progress(const struct blkalign_copy *copy, struct blkalign_copy_progress *ret_progress)
 {
-	const struct blkalign_copy_progress *p = &copy->progress;
-
-	if (!ret_progress)
-		return;
-	*ret_progress = *p;
-	ret_progress->done_bytes = p->good_bytes + p->bad_bytes;
+	*ret_progress = copy->progress;
+	ret_progress->done_bytes = copy->progress.good_bytes + copy->progress.bad_bytes;
 }
 
 int blkalign_copy_step(struct blkalign_copy *copy, struct blkalign_copy_progress *ret_progress, struct blkalign_error *reterr)
@@ -211,7 +207,8 @@ int blkalign_copy_step(struct blkalign_copy *copy, struct blkalign_copy_progress
 		copy->progress.bad_areas = count_bad_areas(copy);
 		r = flushed < 0 ? flushed : r;
 	}
-	report(copy, ret_progress);
+	if (ret_progress)
+		blkalign_copy_progress(copy, ret_progress);
 	return r;
 }
 

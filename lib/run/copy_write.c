@@ -23,8 +23,6 @@ static int write_stream(struct blkalign_copy *copy, const uint8_t *data, uint64_
 	while (length) {
 		ssize_t n = write(copy->stream_fd, data, (size_t)length);
 
-		if (n < 0 && errno == EINTR)
-			continue;
 		if (n < 0)
 			return blkalign_error_set(reterr, -errno, "output", BLKALIGN_UNKNOWN, "cannot be written: %s", strerror(errno));
 		data += n;
