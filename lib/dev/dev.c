@@ -33,23 +33,11 @@ void dev_close(struct dev *dev)
 
 static int refuse(struct dev_request *q)
 {
-	int failed = q->op != DEV_READ ? q->dev->flush_error : 0;
-
 	if (q->op != DEV_READ && !q->dev->writable)
 		return -EROFS;
 	if (!range_inside(q->offset_bytes, q->length_bytes, q->dev->size_bytes))
 		return -ERANGE;
-	if (failed)
-		q->reason = "an earlier flush of this device failed: what was written before may be lost, and nothing more is written";
-	return failed;
-}
-
-static void remember_failed_flush(const struct dev_request *q)
-{
-	int none = 0;
-
-	if (q->op == DEV_FLUSH && q->result && q->dev->failed_flush_is_final && q->result != -EROFS && q->result != -ERANGE)
-		atomic_compare_exchange_strong(&q->dev->flush_error, &none, q->result);
+	return flushes_refuse(q);
 }
 
 static bool aligned(const struct dev_request *q)
@@ -87,7 +75,7 @@ static void run_unaligned(struct dev_request *q)
 }
 
 /* Runs of requests on one device go to it together; runs on leaves, also different ones, to one io_uring together. */
-static void dispatch(struct dev_request *requests, size_t count)
+static void dispatch_runs(struct dev_request *requests, size_t count)
 {
 	for (size_t i = 0, end; i < count; i = end) {
 		struct dev *dev = requests[i].dev;
@@ -108,6 +96,17 @@ static void dispatch(struct dev_request *requests, size_t count)
 		else
 			dev->ops->run(dev, &requests[i], end - i);
 	}
+}
+
+static void dispatch(struct dev_request *requests, size_t count)
+{
+	bool flushes = flushes_any(requests, count);
+
+	if (flushes)
+		flushes_begin(requests, count);
+	dispatch_runs(requests, count);
+	if (flushes)
+		flushes_end(requests, count);
 }
 
 /*
@@ -150,7 +149,6 @@ static void dispatch_below(struct dev_request *requests, size_t count, struct as
 	}
 	dispatch(requests, count);
 	for (size_t i = 0; i < count; i++) {
-		remember_failed_flush(&requests[i]);
 		requests[i].dev = asked[i].dev;
 		requests[i].offset_bytes = asked[i].offset_bytes;
 	}
@@ -191,8 +189,6 @@ int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *r
 		dispatch_parts(requests, count);
 	else
 		dispatch(requests, count);
-	for (size_t i = 0; i < count; i++)
-		remember_failed_flush(&requests[i]);
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].result)
 			return describe(&requests[i], reterr);

@@ -60,13 +60,15 @@ struct dev {
 	bool leaf_in_memory;	    /* a file of tmpfs: nothing is gained by asking for several ranges at once */
 	bool failed_flush_is_final; /* see dev_run() */
 	atomic_int flush_error;	    /* then: of the first flush that failed; set by dev_run() */
+	unsigned flushes;	    /* then: that are under way; dev_run()'s */
+	uint64_t flush_rounds;	    /* how often none was */
 	int leaf_fd;		    /* -1, or the fd whose requests may be put into one io_uring with other leaves' */
 };
 
 /**
  * Carry out all requests. Returns 0 when every one succeeded, else the first failure in array order (all results are set), with the device
  * and offset in `reterr`. Out of range is -ERANGE, writing to a read-only device -EROFS. A failed flush of a file or disk is final: what was written before may be
- * lost, although the kernel calls it clean, so that every later write and flush of it ends with the same error.
+ * lost, although the kernel calls it clean, so that every later write and flush of it, and every flush that was under way beside it, ends with the same error.
  */
 int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *reterr);
 

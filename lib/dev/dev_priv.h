@@ -9,6 +9,13 @@
 /** Reads and writes of leaf devices through one io_uring; where the kernel refuses one, by pread and pwrite. Sets each result. */
 void uring_run(struct dev_request *requests, size_t count);
 
+/** flushes.c: around what carries out a batch in which any flush of a file or disk is. */
+bool flushes_any(const struct dev_request *requests, size_t count);
+void flushes_begin(const struct dev_request *requests, size_t count);
+void flushes_end(struct dev_request *requests, size_t count);
+/** The error that a write or flush gets because an earlier flush failed, with its reason; or 0. */
+int flushes_refuse(struct dev_request *request);
+
 /** A device of its own for an open file; `fd` is closed with it, and on failure. 0 or -ENOMEM. */
 int file_new(const char *name, int fd, uint64_t size_bytes, bool writable, struct dev **ret_dev);
 /** Size of an open file or block device; -ENOTSUP for others. */

@@ -2,7 +2,9 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "dev/dev.h"
@@ -204,6 +206,45 @@ static void test_failed_flush_is_final(void **state)
 	assert_int_equal(dev_read(nth, 0, data, 4, NULL), 0);
 }
 
+/* As the kernel has it: of flushes of one open file that are under way together, the error is told to the first that ends. */
+struct shared_error {
+	struct dev dev;
+	pthread_barrier_t both;
+	atomic_bool told;
+};
+
+static void shared_error_run(struct dev *dev, struct dev_request *requests, size_t count)
+{
+	struct shared_error *s = (struct shared_error *)dev;
+
+	for (size_t i = 0; i < count; i++) {
+		pthread_barrier_wait(&s->both);
+		requests[i].result = atomic_exchange(&s->told, true) ? 0 : -EIO;
+		if (requests[i].result)
+			nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	}
+}
+
+static void *flush_it(void *dev) { return (void *)(intptr_t)dev_flush(dev, NULL); }
+
+static void test_flushes_together(void **state)
+{
+	static const struct dev_ops ops = { .kind = "shared", .run = shared_error_run };
+	struct shared_error *s = (struct shared_error *)dev_new(sizeof(*s), &ops, "shared", 4096, 1);
+	pthread_t thread;
+	void *other;
+
+	(void)state;
+	s->dev.writable = s->dev.failed_flush_is_final = true;
+	pthread_barrier_init(&s->both, NULL, 2);
+	assert_int_equal(pthread_create(&thread, NULL, flush_it, &s->dev), 0);
+	assert_int_equal(dev_flush(&s->dev, NULL), -EIO);
+	pthread_join(thread, &other);
+	assert_int_equal((intptr_t)other, -EIO);
+	pthread_barrier_destroy(&s->both);
+	dev_close(&s->dev);
+}
+
 /* Counts the batches that reach it. */
 struct counter {
 	struct dev dev;
@@ -275,6 +316,7 @@ int main(void)
 		cmocka_unit_test(test_write_and_flush),
 		cmocka_unit_test(test_sticky_fault),
 		cmocka_unit_test(test_failed_flush_is_final),
+		cmocka_unit_test(test_flushes_together),
 		cmocka_unit_test(test_parts_in_one_batch),
 	};
 
