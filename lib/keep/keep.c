@@ -343,9 +343,12 @@ static int find_doubtful(struct keep *keep)
 
 int keep_load(const struct keep_array *array, bool writing, struct keep **ret_keep, struct blkalign_error *reterr)
 {
-	struct keep *keep = keep_new(array);
+	struct keep *keep;
 	int r;
 
+	if (array->freshest >= array->count)
+		return blkalign_error_set(reterr, -EINVAL, array->name, BLKALIGN_UNKNOWN, "none of its members speaks for the array");
+	keep = keep_new(array);
 	if (!keep)
 		return -ENOMEM;
 	r = load_members(keep, array, writing, reterr);

@@ -27,9 +27,12 @@ static struct {
 	pthread_mutex_t lock;
 	struct bench_event events[EVENTS_MAX];
 	unsigned count;
-	unsigned fail_at; /* this operation and, */
-	bool fail_ever;	  /* of the same member, all behind it fail; 0: none */
-	int fail_image;	  /* only operations on it count; -1: on any */
+	unsigned fail_at;	/* this operation and, */
+	bool fail_ever;		/* of the same member, all behind it fail; 0: none */
+	int fail_image;		/* only operations on it count; -1: on any */
+	void (*on_flush)(void); /* called once, before the next flush */
+	unsigned off_at;	/* the power goes: from this operation on nothing is done any more; 0: it stays */
+	int tear;		/* of a write at that moment, 1: the first half is done, 2: the second */
 	unsigned counted;
 	unsigned failed_image;
 	bool has_failed;
@@ -50,6 +53,10 @@ static inline int traced_result(const struct traced *t, const struct dev_request
 	if (trace.fail_image >= 0 && t->image != (unsigned)trace.fail_image)
 		return 0;
 	trace.counted++;
+	if (trace.off_at && trace.counted >= trace.off_at) {
+		trace.has_failed = true;
+		return -EIO;
+	}
 	if (trace.fail_at && trace.counted == trace.fail_at) {
 		trace.has_failed = true;
 		trace.failed_image = t->image;
@@ -58,15 +65,30 @@ static inline int traced_result(const struct traced *t, const struct dev_request
 	return trace.fail_ever && trace.has_failed && trace.failed_image == t->image ? -EIO : 0;
 }
 
+static inline void tear_write(struct traced *t, const struct dev_request *q)
+{
+	size_t half = q->length_bytes / 1024 * 512, from = trace.tear == 2 ? half : 0;
+	size_t length = trace.tear == 2 ? q->length_bytes - half : half;
+
+	memcpy(t->data + q->offset_bytes + from, (const uint8_t *)q->buffer + from, length);
+}
+
 static inline void traced_run(struct dev *dev, struct dev_request *requests, size_t count)
 {
 	struct traced *t = (struct traced *)dev;
 
 	for (size_t i = 0; i < count; i++) {
 		struct dev_request *q = &requests[i];
+		void (*hook)(void) = q->op == DEV_FLUSH ? trace.on_flush : NULL;
 
+		if (hook) {
+			trace.on_flush = NULL;
+			hook();
+		}
 		pthread_mutex_lock(&trace.lock);
 		q->result = traced_result(t, q);
+		if (q->op == DEV_WRITE && trace.tear && trace.counted == trace.off_at)
+			tear_write(t, q);
 		if (!q->result && q->op == DEV_READ)
 			memcpy(q->buffer, t->data + q->offset_bytes, q->length_bytes);
 		else if (!q->result && q->op == DEV_WRITE)
@@ -96,6 +118,9 @@ static inline void trace_reset(void)
 	trace.count = 0;
 	trace.counted = 0;
 	trace.fail_at = 0;
+	trace.off_at = 0;
+	trace.tear = 0;
+	trace.on_flush = NULL;
 	trace.fail_ever = false;
 	trace.fail_image = -1;
 	trace.has_failed = false;
@@ -137,7 +162,7 @@ static inline void bench_v0(unsigned image, struct md0_superblock *ret)
 }
 
 struct bench_facts {
-	uint64_t events, component_bytes, chunk_bytes, super_bytes, data_bytes;
+	uint64_t events, component_bytes, chunk_bytes, super_bytes, data_offset_bytes;
 	int32_t level;
 	uint32_t layout, raid_disks, slot;
 	enum keep_metadata metadata;
@@ -149,23 +174,36 @@ static inline void bench_facts(unsigned image, struct bench_facts *f)
 	struct md0_superblock v0;
 
 	if (bench_v1(image, &v1)) {
-		*f = (struct bench_facts){ v1.events, v1.component_bytes, v1.chunk_bytes, v1.super_bytes,     v1.data_bytes,
+		*f = (struct bench_facts){ v1.events, v1.component_bytes, v1.chunk_bytes, v1.super_bytes,     v1.data_offset_bytes,
 					   v1.level,  v1.layout,	  v1.raid_disks,  BLKALIGN_SLOT_NONE, KEEP_MD1 };
 		if (MD1_ROLE_IS_SLOT(v1.role))
 			f->slot = v1.role;
 		return;
 	}
 	bench_v0(image, &v0);
-	*f = (struct bench_facts){ v0.events, v0.component_bytes, v0.chunk_bytes, v0.super_bytes,    v0.component_bytes,
+	*f = (struct bench_facts){ v0.events, v0.component_bytes, v0.chunk_bytes, v0.super_bytes,    0,
 				   v0.level,  v0.layout,	  v0.raid_disks,  v0.self.raid_disk, KEEP_MD0 };
+}
+
+/* The shape that member `image` tells of. */
+static inline void bench_geometry(unsigned image, struct raid_geometry *ret)
+{
+	uint64_t lengths[IMAGES_MAX];
+	struct raid_shape shape;
+	struct bench_facts f;
+
+	bench_facts(image, &f);
+	for (unsigned i = 0; i < IMAGES_MAX; i++)
+		lengths[i] = f.component_bytes;
+	shape = (struct raid_shape){ f.level, f.layout, f.level == 1 ? 0 : f.chunk_bytes, f.raid_disks, lengths };
+	assert_int_equal(raid_geometry_init(ret, &shape, &err), 0);
 }
 
 /* Only members with the highest events, or one less; and spares. */
 static inline void bench_choose(unsigned without)
 {
 	struct bench_facts f[IMAGES_MAX];
-	uint64_t newest = 0, lengths[IMAGES_MAX];
-	struct raid_shape shape = { 0 };
+	uint64_t newest = 0;
 
 	bench.count = 0;
 	for (unsigned i = 0; i < bench.images.count; i++) {
@@ -176,34 +214,23 @@ static inline void bench_choose(unsigned without)
 			newest = f[i].events;
 	}
 	for (unsigned i = 0; i < bench.images.count; i++) {
-		if (!bench.images.data[i] || without & 1U << i || (f[i].slot != BLKALIGN_SLOT_NONE && f[i].events + 1 < newest))
+		if (!bench.images.data[i] || without & 1U << i || (f[i].slot != BLKALIGN_SLOT_NONE && newest - f[i].events > 1))
 			continue;
 		if (f[i].events == newest && f[i].slot != BLKALIGN_SLOT_NONE)
 			bench.freshest = bench.count;
 		bench.image_of[bench.count] = i;
 		bench.members[bench.count++] = (struct keep_member){ bench.devs[i], f[i].metadata, f[i].super_bytes, f[i].slot };
 	}
-	shape.level = f[bench.image_of[bench.freshest]].level;
-	shape.layout = f[bench.image_of[bench.freshest]].layout;
-	shape.chunk_bytes = f[bench.image_of[bench.freshest]].chunk_bytes;
-	shape.members = f[bench.image_of[bench.freshest]].raid_disks;
-	for (unsigned i = 0; i < IMAGES_MAX; i++)
-		lengths[i] = f[bench.image_of[bench.freshest]].component_bytes;
-	shape.component_bytes = lengths;
-	if (shape.level == 1)
-		shape.chunk_bytes = 0;
-	assert_int_equal(raid_geometry_init(&bench.geometry, &shape, &err), 0);
+	bench_geometry(bench.image_of[bench.freshest], &bench.geometry);
 	bench.array = (struct keep_array){ "md0", bench.members, bench.count, bench.freshest, &bench.geometry };
 }
 
 static inline int bench_open(void) { return keep_open(&bench.array, &bench.keep, &err); }
 
-/** Load a case, leaving out the images of the mask `without`; the keep is not opened. */
-static inline void bench_load(const char *name, char letter, unsigned without)
+/** Devices for the images that are there, leaving out those of the mask `without`; the keep is not opened. */
+static inline void bench_prepare(unsigned without)
 {
-	bench = (struct bench){ 0 };
 	trace_reset();
-	images_load(&bench.images, name, letter);
 	bench.pristine = (struct images){ .count = bench.images.count };
 	for (unsigned i = 0; i < bench.images.count; i++) {
 		if (!bench.images.data[i])
@@ -215,6 +242,14 @@ static inline void bench_load(const char *name, char letter, unsigned without)
 		bench.devs[i] = traced_open(i, bench.images.data[i], bench.images.size[i]);
 	}
 	bench_choose(without);
+}
+
+/** Load a case. */
+static inline void bench_load(const char *name, char letter, unsigned without)
+{
+	bench = (struct bench){ 0 };
+	images_load(&bench.images, name, letter);
+	bench_prepare(without);
 }
 
 /** The images as they were, and the members chosen anew. */

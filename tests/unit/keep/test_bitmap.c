@@ -309,6 +309,144 @@ static void test_lazy_cleaning(void **state)
 	bench_done();
 }
 
+/* The data that bits stood for is flushed before they go. */
+static void test_flush_before_cleaning(void **state)
+{
+	unsigned flushes = 0;
+
+	(void)state;
+	bench_load("raid1-12-3-bitmap", 'm', 0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(1 * CHUNK, 512), 0);
+	bench_end(1 * CHUNK, 512, true);
+	trace.count = 0;
+	for (unsigned i = 0; i < 16; i++)
+		assert_int_equal(bench_flushed(), 0);
+	for (unsigned i = 0; i < trace.count; i++) {
+		flushes += trace.events[i].op == DEV_FLUSH;
+		if (trace.events[i].op == DEV_WRITE)
+			assert_true(flushes >= 3);
+	}
+	assert_int_equal(trace.count, 9);
+	assert_false(is_set(0, 1));
+	/* Likewise at the end. */
+	assert_int_equal(bench_begin(1 * CHUNK, 512), 0);
+	bench_end(1 * CHUNK, 512, true);
+	trace.count = 0;
+	assert_int_equal(keep_close(bench.keep, &err), 0);
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(trace.events[i].op, DEV_FLUSH);
+	bench_done();
+}
+
+static void write_meanwhile(void)
+{
+	assert_int_equal(bench_begin(1 * CHUNK, 512), 0);
+	bench_end(1 * CHUNK, 512, true);
+}
+
+/* What was written while the members were being flushed is not covered by that. */
+static void test_written_while_flushed(void **state)
+{
+	(void)state;
+	bench_load("raid1-12-3-bitmap", 'm', 0);
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(1 * CHUNK, 2 * CHUNK), 0);
+	bench_end(1 * CHUNK, 2 * CHUNK, true);
+	for (unsigned i = 0; i < 15; i++)
+		assert_int_equal(bench_flushed(), 0);
+	trace.on_flush = write_meanwhile;
+	assert_int_equal(bench_flushed(), 0);
+	assert_true(is_set(0, 1));
+	assert_false(is_set(0, 2));
+	for (unsigned i = 0; i < 16; i++)
+		assert_int_equal(bench_flushed(), 0);
+	assert_false(is_set(0, 1));
+	keep_abandon(bench.keep);
+	bench_done();
+}
+
+/* --- a bitmap of several pages --- */
+
+#define LARGE_BYTES (32 * MIB) /* with chunks of 512 bytes: 65536 bits, on three pages */
+
+/* raid1-12-3-bitmap made larger, without a bad block list, so that the bitmap has room. */
+static void load_large(void)
+{
+	bench = (struct bench){ 0 };
+	images_load(&bench.images, "raid1-12-3-bitmap", 'm');
+	for (unsigned i = 0; i < 3; i++) {
+		uint8_t *data = calloc(1, LARGE_BYTES + 1 * MIB), *super = data + 4096, *bits = data + 8192;
+
+		assert_non_null(data);
+		memcpy(data, bench.images.data[i], 64 * KIB);
+		for (unsigned at = 0; at < 8; at++) {
+			super[80 + at] = (uint8_t)(LARGE_BYTES / 512 >> 8 * at);
+			super[136 + at] = super[80 + at];
+			bits[40 + at] = super[80 + at];
+		}
+		memset(super + 185, 0, 7);
+		md1_seal(super);
+		memcpy(bits + 52, (const uint8_t[]){ 0, 2, 0, 0 }, 4);
+		memset(bits + MDBITMAP_BYTES, 0, 16384);
+		free(bench.images.data[i]);
+		bench.images.data[i] = data;
+		bench.images.size[i] = LARGE_BYTES + 1 * MIB;
+	}
+	bench_prepare(0);
+	assert_int_equal(bench.geometry.used_bytes, LARGE_BYTES);
+}
+
+static void test_pages(void **state)
+{
+	(void)state;
+	load_large();
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 512), 0);
+	/* One write from the first page to the third. */
+	trace.count = 0;
+	assert_int_equal(bench_begin(30719 * UINT64_C(512), 32770 * UINT64_C(512)), 0);
+	assert_int_equal(trace.count, 12);
+	for (unsigned m = 0; m < 3; m++) {
+		assert_true(is_set(m, 0));
+		assert_false(is_set(m, 30718));
+		assert_true(is_set(m, 30719));
+		assert_true(is_set(m, 63488));
+		assert_false(is_set(m, 63489));
+		assert_int_equal(count_set(m), 32771);
+	}
+	bench_end(30719 * UINT64_C(512), 32770 * UINT64_C(512), true);
+	bench_end(0, 512, true);
+	assert_int_equal(keep_close(bench.keep, &err), 0);
+	assert_int_equal(count_set(1), 0);
+	bench_mdadm_says("-X", 0, "65536 bits (chunks), 0 dirty");
+	bench_done();
+}
+
+/* Copies that differ in a page that nobody writes to: after the first write all have all of it. */
+static void test_pages_in_step(void **state)
+{
+	(void)state;
+	load_large();
+	bench.images.data[1][8192 + MDBITMAP_BYTES + 7000] = 0xff;
+	assert_int_equal(bench_open(), 0);
+	assert_int_equal(bench_begin(0, 512), 0);
+	for (unsigned m = 0; m < 3; m++) {
+		assert_true(is_set(m, 56000));
+		assert_int_equal(count_set(m), 9);
+	}
+	keep_abandon(bench.keep);
+	/* And when all are stale. */
+	for (unsigned i = 0; i < 3; i++)
+		set_events(i, 1);
+	bench_reopen(0);
+	assert_int_equal(bench_begin(0, 512), 0);
+	for (unsigned m = 0; m < 3; m++)
+		assert_int_equal(count_set(m), 65536);
+	keep_abandon(bench.keep);
+	bench_done();
+}
+
 /* --- several threads --- */
 
 #define THREADS 6
@@ -439,10 +577,22 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_after_a_crash), cmocka_unit_test(test_resync_in_steps), cmocka_unit_test(test_resynced),
-		cmocka_unit_test(test_debt),	      cmocka_unit_test(test_union),	      cmocka_unit_test(test_stale),
-		cmocka_unit_test(test_degraded),      cmocka_unit_test(test_incomplete),      cmocka_unit_test(test_events_cleared),
-		cmocka_unit_test(test_lazy_cleaning), cmocka_unit_test(test_threads),	      cmocka_unit_test(test_v090),
+		cmocka_unit_test(test_after_a_crash),
+		cmocka_unit_test(test_resync_in_steps),
+		cmocka_unit_test(test_resynced),
+		cmocka_unit_test(test_debt),
+		cmocka_unit_test(test_union),
+		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_degraded),
+		cmocka_unit_test(test_incomplete),
+		cmocka_unit_test(test_events_cleared),
+		cmocka_unit_test(test_lazy_cleaning),
+		cmocka_unit_test(test_flush_before_cleaning),
+		cmocka_unit_test(test_written_while_flushed),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_pages_in_step),
+		cmocka_unit_test(test_threads),
+		cmocka_unit_test(test_v090),
 		cmocka_unit_test(test_refused),
 	};
 
