@@ -26,7 +26,7 @@ struct blkalign_run_bad {
 
 struct blkalign_run_options {
 	struct blkalign_source_options source;
-	/** What these maps do not call finished is not believed: it is taken from other members, as far as redundancy goes. */
+	/** What these maps do not call finished is not believed: it is taken from other members, as far as redundancy goes. Not with `writable`. */
 	const struct blkalign_run_bad *bad;
 	size_t bad_count;
 	/** Contents may be written. What cannot be written safely stays readable; see blkalign_run_writable(). */

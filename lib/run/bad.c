@@ -85,6 +85,11 @@ int run_add_member(struct blkalign_run *run, const struct blkalign_run_options *
 
 int run_check_bad(const struct blkalign_run_options *options, const char *const *paths, size_t count, struct blkalign_error *reterr)
 {
+	/* Its map would have to follow what is written. */
+	if (options && options->bad_count && options->writable && !options->cow)
+		return blkalign_error_set(
+			reterr, -EINVAL, options->bad[0].path, BLKALIGN_UNKNOWN,
+			"has a map file of what could not be read: such a member is only read, or written over with an overlay");
 	for (size_t i = 0; options && i < options->bad_count; i++) {
 		const struct blkalign_run_bad *bad = &options->bad[i];
 		bool found = false;

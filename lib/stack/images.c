@@ -18,32 +18,37 @@ static int set_assumed(struct blkalign_node *node, const struct blkalign_source_
 	return r;
 }
 
-/* For writing, nobody else may have it; under an overlay it is only read. */
-static int open_image(struct stack *stack, const char *path, struct dev **ret_dev, struct blkalign_error *reterr)
+static int open_file(struct stack *stack, const char *path, struct dev **ret_dev, struct blkalign_error *reterr)
+{
+	const struct stack_running *running = stack_running(stack);
+
+	/* For writing, nobody else may have it; under an overlay it is only read. */
+	if (running && running->writable && !running->cow)
+		return dev_open_file_exclusive(path, ret_dev, reterr);
+	return dev_open_file(path, ret_dev, reterr);
+}
+
+/* The overlay comes last: what was written over a part that cannot be read can be. */
+static int open_image(struct stack *stack, const char *path, const struct dev_range *bad, size_t bad_count, struct dev **ret_dev,
+		      struct blkalign_error *reterr)
 {
 	const struct stack_running *running = stack_running(stack);
 	struct dev *below;
-	int r;
+	int r = open_file(stack, path, ret_dev, reterr);
 
-	if (running && running->writable && !running->cow)
-		return dev_open_file_exclusive(path, ret_dev, reterr);
-	if (!running || !running->cow)
-		return dev_open_file(path, ret_dev, reterr);
-	r = dev_open_file(path, &below, reterr);
-	if (r == 0)
+	if (r == 0 && bad_count) {
+		below = *ret_dev;
 		r = stack_own(stack, below);
-	return r < 0 ? r : dev_open_cow(below, ret_dev, reterr);
-}
-
-static int cover_bad(struct stack *stack, const struct dev_range *bad, size_t bad_count, struct dev **dev)
-{
-	struct dev *below = *dev;
-	int r;
-
-	if (!bad_count)
-		return 0;
-	r = stack_own(stack, below);
-	return r < 0 ? r : dev_open_bad_ranges(below, bad, bad_count, dev);
+		if (r == 0)
+			r = dev_open_bad_ranges(below, bad, bad_count, ret_dev);
+	}
+	if (r == 0 && running && running->cow) {
+		below = *ret_dev;
+		r = stack_own(stack, below);
+		if (r == 0)
+			r = dev_open_cow(below, ret_dev, reterr);
+	}
+	return r;
 }
 
 int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr)
@@ -60,9 +65,7 @@ int stack_add_rescued(struct stack *stack, const char *path, const struct dev_ra
 
 	if (!copy)
 		return -ENOMEM;
-	r = open_image(stack, path, &dev, reterr);
-	if (r == 0)
-		r = cover_bad(stack, bad, bad_count, &dev);
+	r = open_image(stack, path, bad, bad_count, &dev, reterr);
 	if (r < 0)
 		return r;
 	r = stack_add(stack, BLKALIGN_KIND_DISK, basename(copy), dev, &node);

@@ -222,19 +222,53 @@ static void test_refused(void **state)
 	assert_int_equal(blkalign_run_open(&bad_options, paths, 1, &run, &err), -EBADMSG);
 	assert_string_equal(err.where, b.map);
 	assert_non_null(strstr(err.message, "line 2"));
+	/* Who would write to it could not read back what was written. */
+	write_file(b.map, "0 +\n0 0x1000 -\n0x1000 0x100000000 +\n", 37);
+	bad_options.writable = true;
+	assert_int_equal(blkalign_run_open(&bad_options, paths, 1, &run, &err), -EINVAL);
+	assert_non_null(strstr(err.message, "only read"));
+	bad_options.writable = false;
 	bad[1] = (struct blkalign_run_bad){ .path = b.source, .map_path = b.output };
 	bad_options.bad_count = 2;
 	assert_int_equal(blkalign_run_open(&bad_options, paths, 1, &run, &err), -EINVAL);
 	end(&b);
 }
 
+/* What is written over a part that cannot be read is there to be read. */
+static void test_overlay(void **state)
+{
+	static const char text[] = "0 +\n0 0x100000 -\n0x100000 0x100000000 +\n";
+	struct bench b;
+	uint8_t buffer[8192];
+	struct blkalign_run_bad bad;
+	struct blkalign_run_options options = { .bad = &bad, .bad_count = 1, .cow = true };
+	const struct blkalign_node *node;
+	struct blkalign_run *run;
+	const char *paths[1];
+
+	(void)state;
+	begin(&b, NULL);
+	write_file(b.map, text, strlen(text));
+	bad = (struct blkalign_run_bad){ .path = b.source, .map_path = b.map };
+	paths[0] = b.source;
+	assert_int_equal(blkalign_run_open(&options, paths, 1, &run, NULL), 0);
+	assert_int_equal(blkalign_run_node(run, "source.img", &node, NULL), 0);
+	assert_int_equal(blkalign_run_read(run, node, 8192, buffer, 4096, NULL), -EIO);
+	memset(buffer, 0x5a, sizeof(buffer));
+	assert_int_equal(blkalign_run_write(run, node, 8192, buffer, 4096, NULL), 0);
+	memset(buffer, 0, sizeof(buffer));
+	assert_int_equal(blkalign_run_read(run, node, 8192, buffer, 4096, NULL), 0);
+	assert_int_equal(buffer[4095], 0x5a);
+	assert_int_equal(blkalign_run_read(run, node, 8192, buffer, 8192, NULL), -EIO);
+	assert_int_equal(blkalign_run_close(run, NULL), 0);
+	end(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_narrowed),
-		cmocka_unit_test(test_resumed),
-		cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_narrowed), cmocka_unit_test(test_resumed), cmocka_unit_test(test_abandoned),
+		cmocka_unit_test(test_overlay),	 cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
