@@ -37,6 +37,16 @@ static int no_single(const struct blkalign_graph *graph, size_t found, struct bl
 				  strbuf_text(&names));
 }
 
+static int no_such(const struct blkalign_graph *graph, const char *name, struct blkalign_error *reterr)
+{
+	_cleanup_strbuf_ struct strbuf names = { 0 };
+
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
+		strbuf_printf(&names, "%s%s", i ? ", " : "", blkalign_node_name(blkalign_graph_node(graph, i)));
+	return blkalign_error_set(reterr, -ENOENT, name, BLKALIGN_UNKNOWN, "there is no such node in this stack, which has %s",
+				  strbuf_text(&names));
+}
+
 int blkalign_run_node(const struct blkalign_run *run, const char *name, const struct blkalign_node **ret_node,
 		      struct blkalign_error *reterr)
 {
@@ -46,7 +56,7 @@ int blkalign_run_node(const struct blkalign_run *run, const char *name, const st
 
 	if (name) {
 		*ret_node = blkalign_graph_find(graph, name);
-		return *ret_node ? 0 : blkalign_error_set(reterr, -ENOENT, name, BLKALIGN_UNKNOWN, "there is no such node in this stack");
+		return *ret_node ? 0 : no_such(graph, name, reterr);
 	}
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
 		const struct blkalign_node *node = blkalign_graph_node(graph, i);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which devices become which members, and everything that speaks against it, before anything is written. */
+#include <errno.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "keep/keep.h"
 #include "run/rebuild.h"
@@ -84,6 +86,22 @@ static int refuse_full(const struct rebuild_target *t, struct blkalign_error *re
 	return blkalign_error_set(reterr, -EEXIST, t->path, BLKALIGN_UNKNOWN, "holds %s: to overwrite it say --force-overwrite", t->found);
 }
 
+/* As large as the largest of the others: it fits in any case. */
+static int refuse_absent(const struct blkalign_rebuild *b, const struct rebuild_target *t, struct blkalign_error *reterr)
+{
+	uint64_t size_bytes = 0;
+
+	for (uint32_t slot = 0; slot < b->view.geometry->members; slot++) {
+		const struct dev *dev = b->view.members[slot].dev;
+
+		if (dev && dev->size_bytes > size_bytes)
+			size_bytes = dev->size_bytes;
+	}
+	return blkalign_error_set(reterr, -ENOENT, t->path, BLKALIGN_UNKNOWN,
+				  "there is no such file or disk; `truncate -s %llu FILE` makes a file of the size of the other members",
+				  (unsigned long long)size_bytes);
+}
+
 /* A target that carries this array's superblock, put together with the others: what is it there? */
 static int classify(struct blkalign_rebuild *b, struct rebuild_target *t, struct blkalign_error *reterr)
 {
@@ -114,6 +132,8 @@ static int look_at_targets(struct blkalign_rebuild *b, const struct blkalign_reb
 		struct rebuild_target *t = &b->targets[i];
 		struct rebuild_candidate c;
 
+		if (access(t->path, F_OK) < 0 && errno == ENOENT)
+			return refuse_absent(b, t, reterr);
 		r = rebuild_look(&o->source, t->path, uuid, &c, reterr);
 		if (r < 0)
 			return r;
@@ -128,17 +148,37 @@ static int look_at_targets(struct blkalign_rebuild *b, const struct blkalign_reb
 	return r;
 }
 
+/* Without the targets the array cannot be read: they are its members in sync, perhaps, and that is what is wrong. */
+static void blame_targets(struct blkalign_rebuild *b, const struct blkalign_rebuild_options *o, const struct paths *members,
+			  struct blkalign_error *reterr)
+{
+	struct paths paths = *members;
+	struct blkalign_error why = { 0 };
+	int r;
+
+	for (size_t i = 0; i < b->target_count; i++)
+		paths.names[paths.count++] = b->targets[i].path;
+	r = open_run(b, o, &paths, false, &why);
+	for (size_t i = 0; r >= 0 && i < b->target_count; i++)
+		r = classify(b, &b->targets[i], &why);
+	if (why.code == -EINVAL && reterr)
+		*reterr = why;
+	close_run(b);
+}
+
 /* Once without the targets, to know the array; and once more with those that belong to it. */
 static int find_targets(struct blkalign_rebuild *b, const struct blkalign_rebuild_options *o, const struct paths *members,
 			struct blkalign_error *reterr)
 {
 	struct paths paths = *members;
 	bool same;
-	int r = open_run(b, o, members, false, reterr);
+	int r = open_run(b, o, members, false, reterr), opened = r;
 
 	if (r >= 0)
 		r = look_at_targets(b, o, &same, reterr);
 	close_run(b);
+	if (opened < 0)
+		blame_targets(b, o, members, reterr);
 	if (r < 0 || !same)
 		return r;
 	for (size_t i = 0; i < b->target_count; i++)
@@ -211,7 +251,7 @@ static int check_size(const struct blkalign_rebuild *b, const struct rebuild_tar
 	if (size_bytes >= need)
 		return 0;
 	return blkalign_error_set(reterr, -ENOSPC, t->path, BLKALIGN_UNKNOWN,
-				  "is too small: it has %llu bytes, a member of this array needs %llu and its superblock",
+				  "is too small: it has %llu bytes, and a member of this array needs at least %llu",
 				  (unsigned long long)size_bytes, (unsigned long long)need);
 }
 

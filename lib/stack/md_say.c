@@ -26,7 +26,7 @@ static int say_missing(const struct md_say *s)
 {
 	_cleanup_strbuf_ struct strbuf slots = { 0 };
 	uint32_t missing = list_missing(s, &slots);
-	const char *effect = "all of it can be read";
+	const char *effect = s->a->doubtful_bytes && s->g && s->g->parity ? "what is in doubt cannot be read" : "all of it can be read";
 
 	if (!missing || s->a->rival)
 		return 0;
@@ -34,8 +34,8 @@ static int say_missing(const struct md_say *s)
 		effect = "it cannot be read";
 	else if (s->a->failed)
 		effect = "parts of it cannot be read";
-	return graph_remark(s->graph, "%s: %" PRIu32 " of %" PRIu32 " members are missing (slot %s): %s", s->array, missing,
-			    s->a->slots_count, strbuf_text(&slots), effect);
+	return graph_remark(s->graph, "%s: %" PRIu32 " of %" PRIu32 " members %s missing (slot %s): %s", s->array, missing,
+			    s->a->slots_count, missing == 1 ? "is" : "are", strbuf_text(&slots), effect);
 }
 
 static void add_stripes(struct strbuf *text, uint64_t stripes)

@@ -41,7 +41,7 @@ static void test_damaged(void **state)
 	run_disks(2);
 	edge_is("md/data", "d0", 0, "in_sync");
 	remark_is("d1: md superblock 1.x: the checksum is wrong");
-	remark_is("1 of 2 members are missing");
+	remark_is("1 of 2 members is missing");
 }
 
 /* --- several superblocks, several places --- */

@@ -37,7 +37,7 @@ static void test_two_behind_is_stale(void **state)
 	edge_is("md/data", "d0", 0, "in_sync");
 	edge_is("md/data", "d1", MISSING, "stale");
 	remark_is("its event count 8 is 2 behind that of d0");
-	remark_is("1 of 2 members are missing (slot 1): all of it can be read");
+	remark_is("1 of 2 members is missing (slot 1): all of it can be read");
 	assert_string_equal(blkalign_node_str(the("md/data"), BLKALIGN_ATTR_MD_STATE), "clean,degraded");
 }
 
