@@ -83,7 +83,7 @@ static int interrupted(const struct job *j)
 		fprintf(stderr, "blkalign: interrupted; the same command with --state=%s --resume goes on from here\n",
 			cli_safe(j->o->state));
 	else
-		fprintf(stderr, "blkalign: interrupted; with --state=FILE it could be gone on with, so it begins anew\n");
+		fprintf(stderr, "blkalign: interrupted; next time it begins anew: only with --state=FILE it can be resumed\n");
 	return CLI_INTERRUPTED;
 }
 
@@ -200,7 +200,6 @@ static int repair(struct job *j)
 
 static int report(struct job *j)
 {
-	j->result.scrub = j->scrub;
 	if (j->o->json)
 		scrub_print_json(&j->result);
 	else
@@ -217,6 +216,7 @@ static int run(struct job *j)
 	if (status != CLI_ALIGNED)
 		return status;
 	j->result.scrub = j->scrub;
+	j->result.graph = blkalign_run_graph(j->run);
 	if (j->o->repair && !j->o->json)
 		scrub_print_text(j->o, &j->result);
 	if (j->o->repair)

@@ -16,6 +16,10 @@ int cmd_undo(const struct cli_options *o)
 	err.code = blkalign_undo_apply(o->targets[0], o->targets + 1, o->target_count - 1, &bytes, &err);
 	if (err.code < 0)
 		return cli_fail(&err);
+	if (!bytes) {
+		printf("nothing to put back: the members hold already what they held before the repair\n");
+		return CLI_ALIGNED;
+	}
 	printf("%s put back; %s may be removed\n", blkalign_format_bytes(text, sizeof(text), bytes, true), cli_safe(o->targets[0]));
 	return CLI_ALIGNED;
 }

@@ -10,6 +10,7 @@ enum { SCRUB_CLEAN = 0, SCRUB_MISMATCHES = 2, SCRUB_LOST = 3 };
 
 struct scrub_result {
 	const struct blkalign_scrub *scrub;
+	const struct blkalign_graph *graph;    /* the stack, for what was told while it was put together */
 	struct blkalign_scrub_progress check;  /* at the end of the check */
 	struct blkalign_scrub_progress repair; /* of the repair, when there was one */
 	bool repaired;			       /* there was one */

@@ -137,13 +137,20 @@ static const char *verdict(const struct scrub_result *r)
 static void print_counts(const struct blkalign_scrub_progress *p)
 {
 	if (p->uncompared_bytes)
-		printf("%s of each member have nothing left to be compared with: members are missing\n", bytes(p->uncompared_bytes));
+		printf("%s of each member have nothing left to be compared with: redundancy is lacking\n", bytes(p->uncompared_bytes));
 	if (p->mismatch_sectors512)
 		printf("%" PRIu64 " sectors mismatch, as md counts them\n", p->mismatch_sectors512);
 	if (p->unreadable_bytes)
 		printf("%s could not be read; the other members have them\n", bytes(p->unreadable_bytes));
 	if (p->lost_bytes)
 		printf("%s are LOST: they cannot be read, and too little is left to compute them\n", bytes(p->lost_bytes));
+}
+
+static bool is_mirror(const struct blkalign_scrub *s)
+{
+	const char *level = blkalign_node_str(blkalign_scrub_node(s), BLKALIGN_ATTR_MD_LEVEL);
+
+	return level && (!strcmp(level, "raid1") || !strcmp(level, "raid10"));
 }
 
 static void print_advice(const struct scrub_result *r)
@@ -162,9 +169,11 @@ static void print_advice(const struct scrub_result *r)
 	else if (proven.proven_bytes || proven.unreadable_bytes)
 		cli_wrap("--repair recomputes what is proven wrong or cannot be read, and nothing else.", 0);
 	if (parity.parity_bytes && !proven.implausible)
-		cli_wrap("For the rest nobody can say who is wrong: look at what lies there, before --repair=parity makes parity fit the "
-			 "data, "
-			 "and copies the first of them, as md's repair does.",
+		cli_wrap(is_mirror(r->scrub)
+				 ? "Where nobody can say which copy is wrong, look at both before --repair=parity overwrites the "
+				   "others with the first one, as md's repair does."
+				 : "Where nobody can say what is wrong, look at what lies there before --repair=parity makes parity "
+				   "fit the data, as md's repair does.",
 			 0);
 }
 
@@ -184,6 +193,14 @@ static void print_repair(const struct cli_options *o, const struct scrub_result 
 	putchar('\n');
 }
 
+static void print_remarks(const struct blkalign_graph *graph)
+{
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
+		printf("note: ");
+		cli_wrap(cli_safe(blkalign_graph_remark(graph, i)), 6);
+	}
+}
+
 void scrub_print_text(const struct cli_options *o, const struct scrub_result *r)
 {
 	int status = scrub_status(r);
@@ -193,6 +210,8 @@ void scrub_print_text(const struct cli_options *o, const struct scrub_result *r)
 
 	printf("%s (%s): %s%s%s, %s read\n", cli_safe(blkalign_node_name(node)), level ? level : "-", cli_style(o, styles[status]),
 	       verdict(r), cli_style(o, CLI_PLAIN), bytes(r->check.read_bytes));
+	if (!r->repaired)
+		print_remarks(r->graph);
 	print_findings(o, r->scrub);
 	print_counts(&r->check);
 	print_repair(o, r);
@@ -211,14 +230,11 @@ static void plan_row(const char *text, uint64_t n)
 
 void scrub_print_plan(const struct cli_options *o, const struct blkalign_scrub *s, const struct blkalign_scrub_plan *plan)
 {
-	const char *level = blkalign_node_str(blkalign_scrub_node(s), BLKALIGN_ATTR_MD_LEVEL);
-	bool mirror = level && (!strcmp(level, "raid1") || !strcmp(level, "raid10"));
-
 	printf("\n--repair%s:\n", o->repair_parity ? "=parity" : "");
 	plan_row("of members proven wrong are recomputed from the others", plan->proven_bytes);
 	plan_row("that cannot be read are recomputed from the others and written back", plan->unreadable_bytes);
-	plan_row(mirror ? "of copies are overwritten with the first copy, which may be the wrong one"
-			: "of rows get parity that fits their data, which may be what is wrong",
+	plan_row(is_mirror(s) ? "of copies are overwritten with the first copy, which may be the wrong one"
+			      : "of rows get parity that fits their data, which may be what is wrong",
 		 plan->parity_bytes);
 	plan_row("of them: the first copy is the one that all others contradict", plan->outvoted_bytes);
 	plan_row("stay as they are", plan->left_bytes);
@@ -263,7 +279,7 @@ static struct json_object *plan_json(const struct blkalign_scrub *s, bool parity
 
 void scrub_print_json(const struct scrub_result *r)
 {
-	struct json_object *o = json_document(), *list = json_object_new_array();
+	struct json_object *o = json_document(), *list = json_object_new_array(), *remarks = json_object_new_array();
 	const struct blkalign_node *node = blkalign_scrub_node(r->scrub);
 	bool complete;
 	size_t count = blkalign_scrub_findings(r->scrub, &complete);
@@ -286,5 +302,8 @@ void scrub_print_json(const struct scrub_result *r)
 	for (size_t i = 0; i < count; i++)
 		json_object_array_add(list, finding_json(r->scrub, blkalign_scrub_finding(r->scrub, i)));
 	json_add(o, "findings", list);
+	for (size_t i = 0; i < blkalign_graph_remarks(r->graph); i++)
+		json_object_array_add(remarks, json_text(blkalign_graph_remark(r->graph, i)));
+	json_add(o, "remarks", remarks);
 	json_print(o, false);
 }

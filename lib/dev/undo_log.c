@@ -102,7 +102,7 @@ static int read_header(struct dev *file, struct undo_log *log, struct blkalign_e
 	memcpy(log->id, bytes + 16, sizeof(log->id));
 	length = load_le32(bytes + 32);
 	if (memcmp(bytes, MAGIC, MAGIC_BYTES) != 0)
-		return refuse(file, 0, -EBADMSG, "does not begin like one", reterr);
+		return refuse(file, 0, -EBADMSG, "does not begin like one; the log comes first, then its members", reterr);
 	if (!sound(log->id, bytes, sizeof(bytes), 36) || length > UNDO_PURPOSE_MAX_BYTES)
 		return refuse(file, 0, -EBADMSG, "has a damaged header", reterr);
 	memcpy(log->purpose, bytes + 40, length);
