@@ -32,7 +32,8 @@ int run_md_node(const struct blkalign_run *run, const struct blkalign_node **nod
 		return 0;
 	*node = the_array(run, &names, &count);
 	if (!count)
-		return blkalign_error_set(reterr, -ENOENT, NULL, BLKALIGN_UNKNOWN, "there is no md array on these members; `blkalign show` tells what is on them");
+		return blkalign_error_set(reterr, -ENOENT, NULL, BLKALIGN_UNKNOWN,
+					  "there is no md array on these members; `blkalign show` tells what is on them");
 	if (count > 1)
 		return blkalign_error_set(reterr, -EINVAL, NULL, BLKALIGN_UNKNOWN, "there are %zu md arrays, name one with --node: %s",
 					  count, strbuf_text(&names));
