@@ -125,6 +125,8 @@ int map_md_set_trusted(struct dev *md, const struct map_range *range);
  */
 int map_open_reshaping(const char *name, struct dev *low, struct dev *high, uint64_t position_bytes, uint64_t size_bytes,
 		       struct dev **ret_dev);
+/** The map of such an array that has byte `at`; *run_bytes is cut to where the other begins. NULL for other devices. */
+struct dev *map_reshaping_half(const struct dev *dev, uint64_t at, uint64_t *run_bytes);
 
 /** Bytes that stand in for some of a device's: in memory or on another device. */
 struct map_patch {
@@ -135,6 +137,8 @@ struct map_patch {
 };
 /** `below` as it reads with `patches`, ascending and apart. Read only. -EINVAL for patches that overlap or do not fit. Threads: any number at a time. */
 int map_open_patched(struct dev *below, const struct map_patch *patches, size_t count, struct dev **ret_dev);
+/** What lies below the patches, and whether one stands in for byte `at`; *run_bytes is cut to where that may change. NULL for other devices. */
+struct dev *map_patched_below(const struct dev *dev, uint64_t at, uint64_t *run_bytes, bool *ret_patched);
 
 /** A piece of a device below. */
 struct map_area {

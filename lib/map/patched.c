@@ -145,3 +145,25 @@ int map_open_patched(struct dev *below, const struct map_patch *patches, size_t 
 	dev = NULL;
 	return 0;
 }
+
+struct dev *map_patched_below(const struct dev *dev, uint64_t at, uint64_t *run_bytes, bool *ret_patched)
+{
+	const struct patched *p = (const struct patched *)dev;
+
+	if (dev->ops != &patched_ops)
+		return NULL;
+	*ret_patched = false;
+	for (size_t i = 0; i < p->count; i++) {
+		const struct map_range *range = &p->patches[i].range;
+		uint64_t edge = range->offset_bytes;
+
+		if (edge + range->length_bytes <= at)
+			continue;
+		*ret_patched = edge <= at;
+		edge += *ret_patched ? range->length_bytes : 0;
+		if (*run_bytes > edge - at)
+			*run_bytes = edge - at;
+		break;
+	}
+	return p->below;
+}

@@ -78,3 +78,16 @@ int map_open_reshaping(const char *name, struct dev *low, struct dev *high, uint
 	*ret_dev = &s->dev;
 	return 0;
 }
+
+struct dev *map_reshaping_half(const struct dev *dev, uint64_t at, uint64_t *run_bytes)
+{
+	const struct reshaping *s = (const struct reshaping *)dev;
+
+	if (dev->ops != &reshaping_ops)
+		return NULL;
+	if (at >= s->position_bytes)
+		return s->high;
+	if (*run_bytes > s->position_bytes - at)
+		*run_bytes = s->position_bytes - at;
+	return s->low;
+}
