@@ -8,6 +8,7 @@
 #include <blkalign/copy.h>
 #include <blkalign/error.h>
 #include <blkalign/graph.h>
+#include <blkalign/locate.h>
 #include <blkalign/rebuild.h>
 #include <blkalign/run.h>
 #include <blkalign/scrub.h>
