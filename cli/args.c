@@ -247,6 +247,7 @@ static int apply_to_copy(enum option_id id, const char *value, struct cli_option
 		o->map = value;
 	o->overwrite = o->overwrite || id == OPTION_OVERWRITE;
 	o->resume = o->resume || id == OPTION_RESUME_COPY;
+	o->reverse = o->reverse || id == OPTION_REVERSE;
 	return 0;
 }
 
@@ -322,6 +323,7 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 	case OPTION_OVERWRITE:
 	case OPTION_MAP:
 	case OPTION_RESUME_COPY:
+	case OPTION_REVERSE:
 	case OPTION_BAD:
 		return apply_to_copy(id, value, o);
 	case OPTION_VERBOSE_LIST:
@@ -402,7 +404,8 @@ static int no_verb(int argc, char **argv)
 	}
 	if (argc > 1)
 		fprintf(stderr,
-			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, copy, serve, scrub, rebuild or undo; see "
+			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, map, copy, serve, scrub, rebuild or undo; "
+			"see "
 			"blkalign "
 			"--help\n",
 			cli_safe(argv[1]));

@@ -18,7 +18,7 @@ struct cli_options {
 	const char *verb;
 	bool json, list_columns, verbose, quiet, nagios, openmetrics, keep_names, ascii, color;
 	const char *columns, *svg, *html, *output;
-	bool rw, cow, force, overwrite;
+	bool rw, cow, force, overwrite, reverse;
 	const char *node, *socket, *port, *address;
 	bool repair, repair_parity, yes, resume, dry_run, progress_json, force_overwrite;
 	const char *undo, *state;
@@ -47,6 +47,7 @@ int cmd_show(const struct cli_options *options);
 int cmd_check(const struct cli_options *options);
 int cmd_explain(const struct cli_options *options);
 int cmd_capture(const struct cli_options *options);
+int cmd_map(const struct cli_options *options);
 int cmd_copy(const struct cli_options *options);
 int cmd_serve(const struct cli_options *options);
 int cmd_scrub(const struct cli_options *options);

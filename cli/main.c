@@ -11,6 +11,7 @@ const struct cli_verb cli_verbs[] = {
 	{ "show", SHOW, "[TARGET...]", "draw the stack with offsets and limits", cmd_show },
 	{ "explain", EXPLAIN, "[ID...]", "explain a finding: what it proves, how to mend it, what would refute it", cmd_explain },
 	{ "capture", CAPTURE, "[TARGET...]", "write the stack as a snapshot that all reading verbs accept", cmd_capture },
+	{ "map", LOCATE, "MEMBER... NODE OFFSET[+LENGTH]", "say on which disks a byte lives, or what a disk's byte is part of", cmd_map },
 	{ "copy", COPY, "MEMBER...", "write an array's or volume's contents to a file, whatever can be read", cmd_copy },
 	{ "serve", SERVE, "MEMBER...", "give contents to NBD clients: read-only, with --cow, or with --rw", cmd_serve },
 	{ "scrub", SCRUB, "MEMBER...", "compare all members of an md array, name the wrong one, and repair it if told", cmd_scrub },

@@ -13,6 +13,7 @@ enum {
 	REBUILD = 1U << 6,
 	UNDO = 1U << 7,
 	COPY = 1U << 8,
+	LOCATE = 1U << 9,
 };
 
 #endif
