@@ -58,7 +58,7 @@ bool keep_was_dirty(const struct keep *keep);
 
 /**
  * A resync of everything up to `synced_bytes` (guard's unit) has reached the disks, flushed; UINT64_MAX: all of it, the array may be clean. Recorded durably,
- * so that the kernel goes on from there.
+ * so that the kernel goes on from there; while writes are in flight only remembered, and recorded by a later call or keep_close().
  */
 int keep_resynced(struct keep *keep, uint64_t synced_bytes, struct blkalign_error *reterr);
 /** A range was resynced and flushed: its bits may be cleared when the array is whole. */
