@@ -89,6 +89,15 @@ static int say_filling(const struct md_say *s)
 	return r;
 }
 
+/*
+ * Only with more members is data read ahead of where it is written, so that the kernel records its place before it overwrites anything. Otherwise it does
+ * so every 10 seconds (drivers/md/raid5.c, reshape_request()), and mdadm's backup file has to help.
+ */
+static bool may_be_further(const struct md_member *f) { return f->delta_disks <= 0; }
+
+static const char further[] =
+	", but next to that byte more may have been moved than is recorded; mdadm's backup file has it, if there is one";
+
 static int say_shape(const struct md_say *s)
 {
 	const struct md_member *f = s->a->freshest;
@@ -96,9 +105,9 @@ static int say_shape(const struct md_say *s)
 	if (f->reshaping)
 		return graph_remark(s->graph,
 				    "%s: a reshape (%" PRIu32 " to %" PRIu32 " members%s) was interrupted at byte %" PRIu64
-				    "; it is read in both of its shapes",
+				    "; it is read in both of its shapes%s",
 				    s->array, (uint32_t)((int64_t)f->raid_disks - f->delta_disks), f->raid_disks,
-				    f->reshape_backwards ? ", backwards" : "", f->reshape_position_bytes);
+				    f->reshape_backwards ? ", backwards" : "", f->reshape_position_bytes, may_be_further(f) ? further : "");
 	if (s->g && s->g->zones_count > 1 && f->level == RAID_0 && f->layout == RAID0_UNRECORDED)
 		return graph_remark(
 			s->graph,
