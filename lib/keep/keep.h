@@ -69,6 +69,11 @@ void keep_range_resynced(struct keep *keep, const struct map_range *range);
  * data offset and places as the freshest member has them; -ENOSPC when it is too small. Its data offset is returned.
  */
 int keep_add_member(struct keep *keep, struct dev *dev, uint32_t slot, uint64_t *ret_data_offset_bytes, struct blkalign_error *reterr);
+/**
+ * What a former member in `slot` lacks, when the bitmaps have it recorded: ranges in the guard's unit, ascending, freed by the caller; to be asked before it is added.
+ * BLKALIGN_ABSENT: it is none, or needs everything. -ENOMEM.
+ */
+int keep_lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct map_range **ret_ranges, size_t *ret_count);
 /** The member is rebuilt, flushed, below `recovered_bytes` of its data area; UINT64_MAX: wholly, it counts as in sync from here. */
 int keep_recovered(struct keep *keep, uint32_t slot, uint64_t recovered_bytes, struct blkalign_error *reterr);
 

@@ -286,6 +286,13 @@ int log_write(struct keep *keep, const struct map_md_partial *partials, size_t c
 void log_end(struct keep *keep, const struct map_range *ranges, size_t count);
 void log_flushed(struct keep *keep, uint64_t mark);
 
+/* --- rebuild.c --- */
+
+/** The member in sync that new ones are modelled on; NULL when there is none. */
+struct member *template_of(const struct keep *keep);
+/** Where a superblock of the template's version lies on `dev`; UINT64_MAX when it is too small. */
+uint64_t super_place(const struct keep *keep, const struct member *template, const struct dev *dev);
+
 /* --- keep.c, guard.c --- */
 
 /** The members of `array` and what they are to each other, for writing or for looking. */

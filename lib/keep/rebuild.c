@@ -9,7 +9,7 @@
 
 #include "keep/keep_priv.h"
 
-static struct member *template_of(const struct keep *keep)
+struct member *template_of(const struct keep *keep)
 {
 	struct member *best = NULL;
 
@@ -22,8 +22,7 @@ static struct member *template_of(const struct keep *keep)
 	return best;
 }
 
-/* Where a superblock of the template's version lies on `dev`. */
-static uint64_t super_place(const struct keep *keep, const struct member *template, const struct dev *dev)
+uint64_t super_place(const struct keep *keep, const struct member *template, const struct dev *dev)
 {
 	uint64_t at = template->places[PLACE_SUPER].offset_bytes;
 

@@ -257,6 +257,23 @@ static int check_size(const struct blkalign_rebuild *b, const struct rebuild_tar
 
 /* --- taking the members in --- */
 
+/* A former member goes back to its slot, with what the bitmaps have recorded since it left. */
+static int readd(struct blkalign_rebuild *b, struct rebuild_target *t)
+{
+	int r = BLKALIGN_ABSENT;
+
+	for (uint32_t slot = 0; t->same_array && b->keep && r == BLKALIGN_ABSENT && slot < b->view.geometry->members; slot++) {
+		if (b->view.members[slot].dev || is_taken(b, slot))
+			continue;
+		r = keep_lacking(b->keep, t->dev, slot, &t->lacks, &t->lacks_count);
+		if (r != 0)
+			continue;
+		t->told.slot = slot;
+		t->told.how = BLKALIGN_REBUILD_READD;
+	}
+	return r;
+}
+
 static int open_target(struct blkalign_rebuild *b, struct rebuild_target *t, bool dry_run, struct blkalign_error *reterr)
 {
 	int r = dry_run ? dev_open_file(t->path, &t->owned, reterr) : dev_open_file_exclusive(t->path, &t->owned, reterr);
@@ -264,7 +281,9 @@ static int open_target(struct blkalign_rebuild *b, struct rebuild_target *t, boo
 	if (r < 0)
 		return r;
 	t->dev = t->owned;
-	r = give_slot(b, t, reterr);
+	r = readd(b, t);
+	if (r > 0)
+		r = give_slot(b, t, reterr);
 	return r < 0 ? r : check_size(b, t, t->owned->size_bytes, reterr);
 }
 
@@ -275,6 +294,69 @@ static void use_member(struct blkalign_rebuild *b, struct rebuild_target *t)
 	t->dev = m->dev;
 	t->data_offset_bytes = m->data_offset_bytes;
 	t->told.start_bytes = m->valid_bytes;
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct map_range *x = a, *y = b;
+
+	return (x->offset_bytes > y->offset_bytes) - (x->offset_bytes < y->offset_bytes);
+}
+
+/* What any of them lacks: they are rebuilt together, row by row. */
+static int join_ranges(struct blkalign_rebuild *b)
+{
+	size_t count = 0, joined = 0;
+
+	for (size_t i = 0; i < b->target_count; i++)
+		count += b->targets[i].lacks_count;
+	b->ranges = calloc(count ? count : 1, sizeof(*b->ranges));
+	if (!b->ranges)
+		return -ENOMEM;
+	for (size_t i = 0, at = 0; i < b->target_count; at += b->targets[i++].lacks_count)
+		memcpy(b->ranges + at, b->targets[i].lacks, b->targets[i].lacks_count * sizeof(*b->ranges));
+	qsort(b->ranges, count, sizeof(*b->ranges), by_offset);
+	for (size_t i = 0; i < count; i++) {
+		struct map_range *last = joined ? &b->ranges[joined - 1] : NULL;
+		uint64_t end = b->ranges[i].offset_bytes + b->ranges[i].length_bytes;
+
+		if (!last || last->offset_bytes + last->length_bytes < b->ranges[i].offset_bytes)
+			b->ranges[joined++] = b->ranges[i];
+		else if (end > last->offset_bytes + last->length_bytes)
+			last->length_bytes = end - last->offset_bytes;
+	}
+	b->range_count = joined;
+	return 0;
+}
+
+/* Array bytes of raid10 lie on as many members as it has copies. */
+static uint64_t share_bytes(const struct blkalign_rebuild *b, uint64_t sync_bytes)
+{
+	const struct raid_geometry *g = b->view.geometry;
+
+	return g->level == RAID_10 ? (uint64_t)((double)sync_bytes * raid_copies(g) / g->members) : sync_bytes;
+}
+
+/* One that needs everything makes the pass over everything. */
+static int plan_bytes(struct blkalign_rebuild *b)
+{
+	uint64_t lacking = 0;
+	int r;
+
+	b->by_bitmap = true;
+	for (size_t i = 0; i < b->target_count; i++)
+		b->by_bitmap &= b->targets[i].told.how == BLKALIGN_REBUILD_READD;
+	r = b->by_bitmap ? join_ranges(b) : 0;
+	for (size_t i = 0; r >= 0 && i < b->range_count; i++)
+		lacking += b->ranges[i].length_bytes;
+	for (size_t i = 0; i < b->target_count; i++) {
+		struct blkalign_rebuild_target *t = &b->targets[i].told;
+
+		if (!b->by_bitmap && t->how == BLKALIGN_REBUILD_READD)
+			t->how = BLKALIGN_REBUILD_NEW;
+		t->rebuild_bytes = b->by_bitmap ? share_bytes(b, lacking) : b->view.geometry->used_bytes - t->start_bytes;
+	}
+	return r;
 }
 
 static int prepare_targets(struct blkalign_rebuild *b, const struct blkalign_rebuild_options *o, struct blkalign_error *reterr)
@@ -289,9 +371,7 @@ static int prepare_targets(struct blkalign_rebuild *b, const struct blkalign_reb
 		else
 			r = open_target(b, t, o->dry_run, reterr);
 	}
-	for (size_t i = 0; i < b->target_count; i++)
-		b->targets[i].told.rebuild_bytes = b->view.geometry->used_bytes - b->targets[i].told.start_bytes;
-	return r;
+	return r < 0 ? r : plan_bytes(b);
 }
 
 /* From here on devices are written to. */
@@ -384,6 +464,7 @@ static void free_all(struct blkalign_rebuild *b)
 		dev_close(b->targets[i].owned);
 		free(b->targets[i].path);
 		free(b->targets[i].found);
+		free(b->targets[i].lacks);
 	}
 	free(b->ranges);
 	free(b);

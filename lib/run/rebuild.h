@@ -22,6 +22,8 @@ struct rebuild_target {
 	struct dev *dev;
 	struct dev *owned; /* the same, when it is not a member of the open stack */
 	uint64_t data_offset_bytes;
+	struct map_range *lacks; /* of a former member: owned; sync bytes, ascending */
+	size_t lacks_count;
 };
 
 struct rebuild_worker {
@@ -41,6 +43,8 @@ int rebuild_worker_init(struct rebuild_worker *worker, const struct blkalign_reb
 void rebuild_worker_done(struct rebuild_worker *worker);
 /** Bytes of the members' data areas. */
 void rebuild_unit(struct rebuild_worker *worker, uint64_t at, uint64_t length_bytes);
+/** Whether something is lacking in the range of sync bytes. */
+bool rebuild_lacks(const struct blkalign_rebuild *rebuild, uint64_t sync_bytes, uint64_t length_bytes);
 /** The same unit for all threads. */
 uint64_t rebuild_unit_bytes(const struct blkalign_rebuild *rebuild, uint64_t at);
 
@@ -51,7 +55,8 @@ struct blkalign_rebuild {
 	struct blkalign_run *run;
 	const struct blkalign_node *node;
 	struct keep *keep;
-	/** Only these ranges of the data area lack something, ascending; count 0: all of it may. */
+	/** With `by_bitmap` only these ranges lack something, in sync bytes, ascending. */
+	bool by_bitmap;
 	struct map_range *ranges;
 	size_t range_count;
 

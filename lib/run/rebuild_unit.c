@@ -263,6 +263,8 @@ static void mirror_unit(struct rebuild_worker *w, const struct rebuild_target *t
 		if (raid_origin(geometry(w), t->told.slot, at, &origin) < 0)
 			continue; /* no byte of the array lies here */
 		length = origin.run_bytes < end - at ? origin.run_bytes : end - at;
+		if (!rebuild_lacks(w->rebuild, origin.array_bytes, length))
+			continue;
 		lock_piece(w, &origin, length, true);
 		for (uint64_t done = 0, piece; !w->error && done < length; done += piece) {
 			struct raid_origin here = origin;

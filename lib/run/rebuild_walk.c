@@ -23,13 +23,40 @@ int rebuild_start(struct blkalign_rebuild *b, const struct blkalign_rebuild_opti
 	return r;
 }
 
-/* Where the next unit begins that lacks something. */
+/* The first range that ends behind `at`, or NULL. */
+static const struct map_range *range_behind(const struct blkalign_rebuild *b, uint64_t at)
+{
+	size_t low = 0, high = b->range_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (b->ranges[middle].offset_bytes + b->ranges[middle].length_bytes > at)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < b->range_count ? &b->ranges[low] : NULL;
+}
+
+bool rebuild_lacks(const struct blkalign_rebuild *b, uint64_t sync_bytes, uint64_t length_bytes)
+{
+	const struct map_range *range = b->by_bitmap ? range_behind(b, sync_bytes) : NULL;
+
+	return !b->by_bitmap || (range && range->offset_bytes < sync_bytes + length_bytes);
+}
+
+/* Where the next unit begins that lacks something. Of raid10, ranges are of the array: there each piece is asked for by itself. */
 static uint64_t skip_clean(const struct blkalign_rebuild *b, uint64_t at)
 {
-	for (size_t i = 0; i < b->range_count; i++)
-		if (at < b->ranges[i].offset_bytes + b->ranges[i].length_bytes)
-			return at > b->ranges[i].offset_bytes ? at : round_down_u64(b->ranges[i].offset_bytes, VIEW_ROW_BYTES);
-	return b->range_count ? b->walk.total_bytes : at;
+	const struct map_range *range;
+
+	if (!b->by_bitmap || b->view.geometry->level == RAID_10)
+		return at;
+	range = range_behind(b, at);
+	if (!range)
+		return b->walk.total_bytes;
+	return range->offset_bytes > at ? round_down_u64(range->offset_bytes, VIEW_ROW_BYTES) : at;
 }
 
 static bool take_unit(struct blkalign_rebuild *b, uint64_t *ret_at, uint64_t *ret_length)
@@ -108,7 +135,6 @@ static int set_valid(struct blkalign_rebuild *b, const struct rebuild_target *t,
 	return r;
 }
 
-/* With a bitmap nothing below a place is known to be there as a whole before the end. */
 static int record(struct blkalign_rebuild *b, uint64_t bytes, struct blkalign_error *reterr)
 {
 	int r = flush_targets(b, reterr);

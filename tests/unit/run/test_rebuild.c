@@ -262,6 +262,7 @@ static void test_ranges(void **state)
 	b->ranges = malloc(sizeof(lacks));
 	memcpy(b->ranges, lacks, sizeof(lacks));
 	b->range_count = 2;
+	b->by_bitmap = true;
 	assert_int_equal(run(b, &p), BLKALIGN_REBUILD_DONE);
 	assert_true(array_is_true(&a, 2));
 	assert_true(p.written_bytes < 4 * 65536);
