@@ -3,6 +3,8 @@
  * The other half: what the media may hold at a point of the recording. Only the blocks that un-flushed writes touch differ between states; a state is made by
  * writing their versions in order over what they held before the first of these writes.
  */
+#include <assert.h>
+
 #include "dev/power_cut_priv.h"
 
 #define DURABLE	  SIZE_MAX
@@ -153,6 +155,7 @@ static int add_piece(struct power_states *s, const struct power_event *e, uint64
 	}
 	if (!known && add_block(s, e->device, offset, &piece.block) < 0)
 		return -ENOMEM;
+	assert(piece.block < s->blocks.count);
 	piece.offset_bytes = (size_t)(offset - s->blocks.data[piece.block].offset_bytes);
 	if (!durable)
 		piece.choice = s->choices++;

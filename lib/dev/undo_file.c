@@ -45,7 +45,7 @@ static int append(struct dev_undo *undo, const struct undo_draft *draft)
 {
 	size_t body = draft->entries.length + draft->payload.length;
 	size_t length = (size_t)round_up_u64(UNDO_HEAD_BYTES + body, UNDO_SECTOR_BYTES);
-	_cleanup_free_ uint8_t *record = calloc(1, length);
+	_cleanup_free_ uint8_t *record = length >= UNDO_SECTOR_BYTES ? calloc(1, length) : NULL;
 	int r;
 
 	if (!record || draft->entries.failed || draft->payload.failed)
@@ -194,7 +194,7 @@ static int write_header(struct dev_undo *undo, const char *purpose)
 
 int dev_undo_create(const char *path, const char *purpose, struct dev_undo **ret_undo, struct blkalign_error *reterr)
 {
-	struct dev_undo *undo;
+	struct dev_undo *undo = NULL;
 	int r = undo_new(path, O_CREAT | O_EXCL, &undo, reterr);
 
 	if (r < 0)
@@ -250,7 +250,7 @@ static int resume(struct dev_undo *undo, struct blkalign_error *reterr)
 
 int dev_undo_resume(const char *path, struct dev_undo **ret_undo, struct blkalign_error *reterr)
 {
-	struct dev_undo *undo;
+	struct dev_undo *undo = NULL;
 	int r = undo_new(path, 0, &undo, reterr);
 
 	if (r < 0)

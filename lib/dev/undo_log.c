@@ -34,7 +34,8 @@ void undo_encode_header(uint8_t ret[UNDO_HEADER_BYTES], const uint8_t id[16], co
 	memcpy(ret, MAGIC, MAGIC_BYTES);
 	memcpy(ret + 16, id, 16);
 	put(ret + 32, length, 4);
-	memcpy(ret + 40, purpose, length);
+	for (size_t i = 0; i < length; i++)
+		ret[40 + i] = (uint8_t)purpose[i];
 	put(ret + 36, undo_crc(id, ret, UNDO_HEADER_BYTES), 4);
 }
 

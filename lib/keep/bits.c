@@ -5,7 +5,7 @@
  */
 #include "keep/keep_priv.h"
 
-#define CHUNKS_PER_PAGE (PAGE_BYTES * 8U)
+#define CHUNKS_PER_PAGE (UINT64_C(8) * PAGE_BYTES)
 
 void bits_done(struct bits *b)
 {
@@ -22,7 +22,7 @@ void bits_done(struct bits *b)
 }
 
 /* Chunks count from the first bit of the first page, the bytes of the superblock included. */
-static uint64_t position(uint64_t chunk) { return MDBITMAP_BYTES * 8 + chunk; }
+static uint64_t position(uint64_t chunk) { return UINT64_C(8) * MDBITMAP_BYTES + chunk; }
 static uint64_t page_of(uint64_t chunk) { return position(chunk) / CHUNKS_PER_PAGE; }
 
 static bool get(const uint8_t *bits, uint64_t chunk) { return mdbitmap_bit(bits, chunk); }

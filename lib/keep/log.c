@@ -16,7 +16,7 @@
 
 #define FIRST_RECORD PPL_HEADER_BYTES
 
-static uint64_t least_area(const struct log *log) { return (log->many ? 2 : 1) * PPL_HEADER_BYTES + MAP_MD_LOG_BYTES; }
+static uint64_t least_area(const struct log *log) { return (log->many ? UINT64_C(2) : UINT64_C(1)) * PPL_HEADER_BYTES + MAP_MD_LOG_BYTES; }
 
 static int refuse(const struct keep *keep, const struct member *m, struct blkalign_error *reterr, const char *why)
 {
@@ -227,7 +227,7 @@ static bool fits(const struct keep *keep, const struct member *m, uint64_t upto)
 	if (load.entries > PPL_ENTRIES_MAX || (load.older && !log->many))
 		return false;
 	/* Without older ones it may go to the start. */
-	return range_inside(load.older ? m->log_next_bytes : FIRST_RECORD * log->many, record, area);
+	return range_inside(load.older ? m->log_next_bytes : log->many ? FIRST_RECORD : 0, record, area);
 }
 
 /* The last sequence that fits, on all members, into their next records. */

@@ -179,7 +179,7 @@ struct batch {
 	size_t used;
 	bool complete;
 };
-#define BATCH_BYTES (16U * REPLAY_STEP_BYTES)
+#define BATCH_BYTES ((size_t)16 * REPLAY_STEP_BYTES)
 
 static int write_batch(struct keep *keep, struct batch *b, struct blkalign_error *reterr)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where redundancy may not fit the data. The list is ascending, without overlaps; it shrinks while a resync passes. */
+#include <assert.h>
+
 #include "map/md_priv.h"
 
 static uint64_t end_of(const struct map_range *range) { return range->offset_bytes + range->length_bytes; }
@@ -12,6 +14,7 @@ static size_t behind(const struct md *md, uint64_t at)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
+		assert(md->doubtful.data);
 		if (end_of(&md->doubtful.data[middle]) > at)
 			high = middle;
 		else

@@ -32,7 +32,7 @@ static int collect(const struct md_batch *b, partials *all)
 
 		if (b->pieces.data[band->piece].dead || band->how == MD_DIRECT)
 			continue;
-		if (goes_on(before, band)) {
+		if (all->count && goes_on(before, band)) {
 			all->data[all->count - 1].length_bytes += p.length_bytes;
 			all->data[all->count - 1].row_bytes += p.row_bytes;
 		} else if (vec_push(all, p) < 0) {

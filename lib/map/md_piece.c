@@ -44,9 +44,9 @@ static uint64_t rows_end(const struct md *md, const struct md_span *span, uint64
 
 static size_t scratch_for(const struct md *md, uint64_t rows, bool full, enum dev_op op)
 {
-	uint64_t lanes = full && op == DEV_WRITE ? 2 : md->geometry.members + 1;
+	uint64_t lanes = full && op == DEV_WRITE ? 2 : (uint64_t)md->geometry.members + 1;
 
-	return (size_t)((rows + MD_ALIGN) * lanes + 4 * (md->geometry.members + 2) * sizeof(void *));
+	return (size_t)((rows + MD_ALIGN) * lanes + 4 * ((uint64_t)md->geometry.members + 2) * sizeof(void *));
 }
 
 static bool next_rows(struct md *md, struct md_cursor *c, struct dev_request *q, struct md_piece *ret)

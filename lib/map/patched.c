@@ -30,7 +30,7 @@ static size_t find(const struct patched *p, uint64_t at)
 	return low;
 }
 
-static int add_read(struct batch *b, struct dev *dev, uint64_t offset, uint8_t *buffer, uint64_t length, size_t parent)
+static int add_read(struct batch *b, struct dev *dev, uint64_t offset, void *buffer, uint64_t length, size_t parent)
 {
 	struct dev_request q = { .dev = dev, .op = DEV_READ, .offset_bytes = offset, .length_bytes = length, .buffer = buffer };
 

@@ -74,7 +74,7 @@ int ppl_read(struct dev *dev, uint64_t offset_bytes, uint64_t area_bytes, bool m
 	     uint64_t *ret_at_bytes, struct blkalign_error *reterr)
 {
 	uint8_t data[PPL_HEADER_BYTES];
-	struct ppl_header header;
+	struct ppl_header header = { 0 };
 	uint64_t at = 0;
 	bool found = false;
 
