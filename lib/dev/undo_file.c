@@ -197,7 +197,7 @@ int dev_undo_create(const char *path, const char *purpose, struct dev_undo **ret
 	struct dev_undo *undo = NULL;
 	int r = undo_new(path, O_CREAT | O_EXCL, &undo, reterr);
 
-	if (r < 0)
+	if (r < 0 || !undo)
 		return r;
 	r = write_header(undo, purpose);
 	if (r < 0) {
@@ -253,7 +253,7 @@ int dev_undo_resume(const char *path, struct dev_undo **ret_undo, struct blkalig
 	struct dev_undo *undo = NULL;
 	int r = undo_new(path, 0, &undo, reterr);
 
-	if (r < 0)
+	if (r < 0 || !undo)
 		return r;
 	r = resume(undo, reterr);
 	if (r < 0) {

@@ -28,14 +28,14 @@ static void put(uint8_t *at, uint64_t value, unsigned bytes)
 
 void undo_encode_header(uint8_t ret[UNDO_HEADER_BYTES], const uint8_t id[16], const char *purpose)
 {
-	size_t length = strnlen(purpose, UNDO_PURPOSE_MAX_BYTES);
+	size_t length = 0;
 
 	memset(ret, 0, UNDO_HEADER_BYTES);
 	memcpy(ret, MAGIC, MAGIC_BYTES);
 	memcpy(ret + 16, id, 16);
+	for (; length < UNDO_PURPOSE_MAX_BYTES && purpose[length]; length++)
+		ret[40 + length] = (uint8_t)purpose[length];
 	put(ret + 32, length, 4);
-	for (size_t i = 0; i < length; i++)
-		ret[40 + i] = (uint8_t)purpose[i];
 	put(ret + 36, undo_crc(id, ret, UNDO_HEADER_BYTES), 4);
 }
 

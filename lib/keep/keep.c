@@ -386,7 +386,7 @@ static int settle(struct keep *keep, size_t freshest, struct blkalign_error *ret
 
 int keep_open(const struct keep_array *array, struct keep **ret_keep, struct blkalign_error *reterr)
 {
-	struct keep *keep;
+	struct keep *keep = NULL;
 	int r;
 
 	if (raid_overlaps_itself(array->geometry))
@@ -394,7 +394,7 @@ int keep_open(const struct keep_array *array, struct keep **ret_keep, struct blk
 					  "%s cannot be written safely: its raid10 layout puts copies of different data in one place",
 					  array->name);
 	r = keep_load(array, true, &keep, reterr);
-	if (r < 0)
+	if (r < 0 || !keep)
 		return r;
 	r = settle(keep, array->freshest, reterr);
 	if (r < 0) {

@@ -17,7 +17,7 @@ static bool bounds(const struct raid_geometry *g, const struct ppl_entry *e, str
 	uint64_t chunk = g->chunk_bytes, data_members = raid_data_members(g), stripe = chunk * data_members;
 
 	job->first_bytes = e->array_bytes;
-	if (!e->data_bytes || e->parity_bytes > chunk || !range_inside(e->array_bytes, e->data_bytes, g->array_bytes))
+	if (!stripe || !e->data_bytes || e->parity_bytes > chunk || !range_inside(e->array_bytes, e->data_bytes, g->array_bytes))
 		return false;
 	job->rows_bytes = e->parity_bytes ? e->parity_bytes : e->data_bytes / data_members;
 	job->blocks = (uint32_t)data_members;

@@ -4,7 +4,11 @@
 
 #include "map/md_priv.h"
 
-static uint64_t end_of(const struct map_range *range) { return range->offset_bytes + range->length_bytes; }
+static uint64_t end_of(const struct map_range *range)
+{
+	assert(range);
+	return range->offset_bytes + range->length_bytes;
+}
 
 /* Index of the first range that ends behind `at`. */
 static size_t behind(const struct md *md, uint64_t at)
@@ -14,7 +18,6 @@ static size_t behind(const struct md *md, uint64_t at)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		assert(md->doubtful.data);
 		if (end_of(&md->doubtful.data[middle]) > at)
 			high = middle;
 		else

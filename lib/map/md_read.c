@@ -48,11 +48,9 @@ static void note_error(struct md_batch *b, struct dev_request *q, const struct d
 	struct md_piece piece = md_piece_at(b->md, q, array_bytes, leaf->length_bytes);
 
 	piece.read_errors = 1;
-	if (leaf->result == -ENOMEM)
-		md_request_fail(q, -ENOMEM, NULL);
-	else if (!md_redundant(b->md))
+	if (leaf->result != -ENOMEM && !md_redundant(b->md))
 		md_request_fail(q, -EIO, leaf->reason ? leaf->reason : md_slot_reason(b->md, slot));
-	else if (vec_push(&b->exclusions, x) < 0 || add_again(again, &piece) < 0)
+	else if (leaf->result == -ENOMEM || vec_push(&b->exclusions, x) < 0 || add_again(again, &piece) < 0)
 		md_request_fail(q, -ENOMEM, NULL);
 }
 

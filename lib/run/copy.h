@@ -75,7 +75,7 @@ void copy_pipe_stop(struct blkalign_copy *copy);
  * Read [offset, offset + length) in steps of `step_bytes`, all in one batch; `bad` (by COPY_SECTOR_BYTES) says what could not be read. Returns the number of bad
  * sectors, or negative errno for failures that are not the disks'.
  */
-int64_t copy_read_pieces(const struct blkalign_copy *copy, uint64_t offset_bytes, uint64_t length_bytes, uint64_t step_bytes, uint8_t *data,
+int64_t copy_read_pieces(const struct blkalign_copy *copy, uint64_t offset_bytes, uint64_t length_bytes, uint64_t step_bytes, void *data,
 			 bool *bad);
 /** A failure of the disks, which reading elsewhere may not have. */
 bool copy_is_unreadable(int error);

@@ -12,7 +12,7 @@ bool copy_is_unreadable(int error)
 	       error == -EBADMSG;
 }
 
-int64_t copy_read_pieces(const struct blkalign_copy *copy, uint64_t offset_bytes, uint64_t length_bytes, uint64_t step_bytes, uint8_t *data,
+int64_t copy_read_pieces(const struct blkalign_copy *copy, uint64_t offset_bytes, uint64_t length_bytes, uint64_t step_bytes, void *data,
 			 bool *bad)
 {
 	size_t count = (size_t)((length_bytes + step_bytes - 1) / step_bytes);
@@ -28,7 +28,7 @@ int64_t copy_read_pieces(const struct blkalign_copy *copy, uint64_t offset_bytes
 						    .op = DEV_READ,
 						    .offset_bytes = offset_bytes + at,
 						    .length_bytes = (size_t)(left < step_bytes ? left : step_bytes),
-						    .buffer = data + at };
+						    .buffer = (uint8_t *)data + at };
 	}
 	dev_run(requests, count, NULL);
 	for (size_t i = 0; i < count; i++) {

@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 
-#define WALK_STEP_NS (100 * 1000 * 1000ULL)
+#define WALK_STEP_NS UINT64_C(100000000)
 
 struct walk {
 	uint64_t position_bytes; /* everything below is done */

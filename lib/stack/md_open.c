@@ -139,7 +139,7 @@ static int open_shape(struct opening *o, enum md_which_shape which, struct dev *
 static int open_reshaping(struct opening *o, struct dev **ret_dev)
 {
 	const struct md_member *f = o->a->freshest;
-	struct dev *new, *old;
+	struct dev *new = NULL, *old = NULL;
 	uint64_t size;
 	int r = open_shape(o, MD_SHAPE_NEW, &new);
 
@@ -149,7 +149,7 @@ static int open_reshaping(struct opening *o, struct dev **ret_dev)
 		r = open_shape(o, MD_SHAPE_OLD, &old);
 	if (r == 0)
 		r = stack_own(o->stack, old);
-	if (r < 0)
+	if (r < 0 || !new || !old)
 		return r;
 	size = new->size_bytes < old->size_bytes ? new->size_bytes : old->size_bytes;
 	return map_open_reshaping(blkalign_node_name(o->node), f->reshape_backwards ? old : new, f->reshape_backwards ? new : old,
