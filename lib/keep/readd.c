@@ -2,7 +2,7 @@
 /*
  * A former member, and what it lacks. The bitmap has a bit for every chunk that was written since the member left, as long as bits were not cleared meanwhile: its events tell (md.c,
  * super_1_validate(); md-bitmap.c, events_cleared). The kernel stops there. Here the member's own bitmap counts as well: what was written to it alone, by a host that had
- * only this member, has bits in it too.
+ * only this member, has bits in it too. But where it was in use without one of those that are here, bits may have been cleared since: then it needs everything.
  */
 #include "keep/keep_priv.h"
 
@@ -17,16 +17,34 @@ static bool had_slot(const struct keep *keep, const struct loaded *loaded, uint3
 	return !memcmp(loaded->v1.array_uuid, keep->array_uuid, 16) && loaded->v1.role == slot;
 }
 
-/* It was in sync when it left, has its data where it will be, and left after bits were cleared last. */
+static bool knows(const struct keep *keep, const struct loaded *loaded, const struct member *other)
+{
+	const struct md0_disk *disk = &loaded->v0.disks[other->number % MD0_DISKS_MAX];
+
+	if (keep->metadata == KEEP_MD0)
+		return disk->state & MD0_DISK_SYNC && disk->raid_disk == other->slot;
+	return other->number < loaded->v1.max_dev && loaded->v1.roles[other->number] == other->slot;
+}
+
+/* By its own superblock all who are here now were there when it left. */
+static bool knows_all(const struct keep *keep, const struct loaded *loaded)
+{
+	for (size_t i = 0; i < keep->count; i++)
+		if (member_is_in_sync(keep->members[i]) && !knows(keep, loaded, keep->members[i]))
+			return false;
+	return true;
+}
+
+/* It was in sync when it left, has its data where it will be, all of it, and left after bits were cleared last. */
 static bool may_come_back(const struct keep *keep, const struct member *m, const struct member *template)
 {
-	return m->features & MD1_BITMAP && m->recovery_bytes == UINT64_MAX && !m->replacement &&
+	return m->features & MD1_BITMAP && !(m->features & MD1_BAD_BLOCKS) && m->recovery_bytes == UINT64_MAX && !m->replacement &&
 	       m->places[PLACE_DATA].offset_bytes == template->places[PLACE_DATA].offset_bytes &&
 	       m->places[PLACE_DATA].length_bytes >= keep->geometry->used_bytes && m->events >= keep->bits.events_cleared &&
 	       m->events <= keep->events;
 }
 
-/* The bits of its own bitmap, when that was kept in step with its superblock. */
+/* The bits of its own bitmap, when that was kept in step with its superblock, and never had bits cleared that the array's still had. */
 static bool add_own_bits(const struct keep *keep, const struct member *m, uint8_t *area, uint8_t *buffer)
 {
 	const struct bits *b = &keep->bits;
@@ -36,7 +54,8 @@ static bool add_own_bits(const struct keep *keep, const struct member *m, uint8_
 	    mdbitmap_decode(buffer, (size_t)b->stored_bytes, &info, NULL) != 0)
 		return false;
 	if (memcmp(info.array_uuid, b->info.array_uuid, 16) != 0 || info.version != b->info.version || info.chunks != b->info.chunks ||
-	    info.chunk_bytes != b->info.chunk_bytes || info.events < m->events || info.state_flags & (FLAG_STALE | FLAG_WRITE_ERROR))
+	    info.chunk_bytes != b->info.chunk_bytes || info.events < m->events || info.events_cleared > b->events_cleared ||
+	    info.state_flags & (FLAG_STALE | FLAG_WRITE_ERROR))
 		return false;
 	for (uint64_t i = MDBITMAP_BYTES; i < b->stored_bytes; i++)
 		area[i] |= buffer[i];
@@ -81,7 +100,7 @@ static int lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct map
 	if (loaded && template && keep->bits.present) {
 		in.super_bytes = super_place(keep, template, dev);
 		if (in.super_bytes != UINT64_MAX && member_load(&array, &in, false, &m, loaded, NULL) == 0 &&
-		    had_slot(keep, loaded, slot) && may_come_back(keep, &m, template))
+		    had_slot(keep, loaded, slot) && knows_all(keep, loaded) && may_come_back(keep, &m, template))
 			r = find_ranges(keep, &m, ret_ranges, ret_count);
 	}
 	free(m.super);

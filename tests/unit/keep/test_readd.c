@@ -115,6 +115,16 @@ static void test_needs_everything(void **state)
 	bitmap[48] |= 2; /* its own bitmap is stale */
 	expect_absent(2, 2);
 	bench_rewind(0);
+	poke(2, 8, super[8] | 8); /* it has bad blocks, which were not written while it was there */
+	expect_absent(2, 2);
+	bench_rewind(0);
+	poke(2, 256, 0xfe); /* it was in use without m0, and no bit tells what was done to it then */
+	poke(2, 257, 0xff);
+	expect_absent(2, 2);
+	bench_rewind(0);
+	bitmap[33] = 0xff; /* it cleared bits when it was whole with others than these */
+	expect_absent(2, 2);
+	bench_rewind(0);
 	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], 2, &lacks, &count), 0);
 	teardown_case();
 }
