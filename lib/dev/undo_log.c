@@ -4,9 +4,10 @@
 
 #include "dev/undo_priv.h"
 
-#define MAGIC	    "blkalign undo 1\n"
 #define MAGIC_BYTES 16U
 #define HEAD_MAGIC  0x6f646e75U /* "undo" */
+
+static const char magic[MAGIC_BYTES] = { 'b', 'l', 'k', 'a', 'l', 'i', 'g', 'n', ' ', 'u', 'n', 'd', 'o', ' ', '1', '\n' };
 
 struct head {
 	uint64_t sequence;
@@ -31,7 +32,7 @@ void undo_encode_header(uint8_t ret[UNDO_HEADER_BYTES], const uint8_t id[16], co
 	size_t length = 0;
 
 	memset(ret, 0, UNDO_HEADER_BYTES);
-	memcpy(ret, MAGIC, MAGIC_BYTES);
+	memcpy(ret, magic, MAGIC_BYTES);
 	memcpy(ret + 16, id, 16);
 	for (; length < UNDO_PURPOSE_MAX_BYTES && purpose[length]; length++)
 		ret[40 + length] = (uint8_t)purpose[length];
@@ -102,7 +103,7 @@ static int read_header(struct dev *file, struct undo_log *log, struct blkalign_e
 		return r;
 	memcpy(log->id, bytes + 16, sizeof(log->id));
 	length = load_le32(bytes + 32);
-	if (memcmp(bytes, MAGIC, MAGIC_BYTES) != 0)
+	if (memcmp(bytes, magic, MAGIC_BYTES) != 0)
 		return refuse(file, 0, -EBADMSG, "does not begin like one; the log comes first, then its members", reterr);
 	if (!sound(log->id, bytes, sizeof(bytes), 36) || length > UNDO_PURPOSE_MAX_BYTES)
 		return refuse(file, 0, -EBADMSG, "has a damaged header", reterr);
