@@ -99,7 +99,7 @@ static size_t arrived(const struct power_machine *machine, size_t length)
 static int run_one(struct power_machine *machine, uint32_t index, struct dev_request *q)
 {
 	bool failed = fails(machine, index, q->op);
-	struct power_event flush = { .op = DEV_FLUSH, .device = index, .failed = failed };
+	struct power_event flush = { .op = DEV_FLUSH, .device = index, .failed = failed || machine->lies };
 	int r = 0;
 
 	switch (q->op) {
@@ -180,6 +180,13 @@ void power_machine_fail(struct power_machine *machine, unsigned ops, size_t nth,
 	machine->counted = 0;
 	for (size_t i = 0; i < machine->disks_count; i++)
 		machine->disks[i].broken = false;
+	pthread_mutex_unlock(&machine->lock);
+}
+
+void power_machine_lie(struct power_machine *machine)
+{
+	pthread_mutex_lock(&machine->lock);
+	machine->lies = true;
 	pthread_mutex_unlock(&machine->lock);
 }
 

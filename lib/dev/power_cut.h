@@ -43,6 +43,8 @@ enum power_failure {
  * reached the medium not at all, in part or wholly.
  */
 void power_machine_fail(struct power_machine *machine, unsigned ops, size_t nth, enum power_failure failure, int error);
+/** From now on flushes of its devices succeed and do nothing: to see whether a test would notice. */
+void power_machine_lie(struct power_machine *machine);
 /** Requests counted since power_machine_fail(). */
 size_t power_machine_counted(struct power_machine *machine);
 

@@ -33,6 +33,7 @@ struct power_machine {
 	size_t counted;
 	enum power_failure failure;
 	int error;
+	bool lies;
 };
 
 #endif

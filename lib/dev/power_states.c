@@ -8,6 +8,7 @@
 #include "dev/power_cut_priv.h"
 
 #define DURABLE	  SIZE_MAX
+#define NONE	  SIZE_MAX
 #define HASH_UNIT 512U
 
 /** The part of a write within one block. */
@@ -17,13 +18,16 @@ struct piece {
 	size_t length_bytes;
 	const uint8_t *data;
 	size_t choice; /* its number among the un-flushed ones, or DURABLE */
+	size_t next;   /* piece of the same block, or NONE */
 };
 
 struct block {
 	uint32_t device;
 	uint64_t offset_bytes;
 	size_t length_bytes;
-	uint8_t *before; /* owned: contents before the first un-flushed write to it */
+	uint8_t *before;    /* owned: contents before the first un-flushed write to it */
+	size_t first, last; /* its pieces, in order */
+	uint64_t hash;	    /* of what it holds in this state */
 };
 
 enum step { STEP_SUBSETS, STEP_PREFIX, STEP_DROP, STEP_KEEP, STEP_PAIR, STEP_DEVICES, STEP_RANDOM, STEP_END };
@@ -37,8 +41,8 @@ struct power_states {
 	VEC(struct piece) pieces;
 	size_t choices;
 	bool *keep;
-	uint32_t *device_of; /* by choice */
-	uint64_t base_hash;  /* of all that lies outside the blocks */
+	bool *built;	  /* what the images were made with */
+	size_t *piece_of; /* by choice */
 	uint64_t hash;
 	/* where the enumeration is */
 	enum step step;
@@ -111,6 +115,27 @@ static uint64_t hash_range(const struct power_states *s, uint32_t device, uint64
 	return hash;
 }
 
+static uint64_t hash_block(const struct power_states *s, const struct block *b)
+{
+	return hash_range(s, b->device, b->offset_bytes, b->length_bytes);
+}
+
+static void build_block(struct power_states *s, struct block *b)
+{
+	uint8_t *at = s->images[b->device] + b->offset_bytes;
+
+	memcpy(at, b->before, b->length_bytes);
+	for (size_t i = b->first; i != NONE; i = s->pieces.data[i].next) {
+		const struct piece *p = &s->pieces.data[i];
+
+		if (p->choice == DURABLE || s->keep[p->choice])
+			memcpy(at + p->offset_bytes, p->data, p->length_bytes);
+	}
+	s->hash ^= b->hash;
+	b->hash = hash_block(s, b);
+	s->hash ^= b->hash;
+}
+
 /* --- setting up --- */
 
 static bool find_block(const struct power_states *s, uint32_t device, uint64_t offset, size_t *ret_index)
@@ -127,7 +152,7 @@ static bool find_block(const struct power_states *s, uint32_t device, uint64_t o
 
 static int add_block(struct power_states *s, uint32_t device, uint64_t offset, size_t *ret_index)
 {
-	struct block block = { .device = device, .offset_bytes = round_down_u64(offset, s->sector_bytes) };
+	struct block block = { .device = device, .offset_bytes = round_down_u64(offset, s->sector_bytes), .first = NONE };
 	uint64_t rest = s->sizes[device] - block.offset_bytes;
 
 	block.length_bytes = rest < s->sector_bytes ? (size_t)rest : s->sector_bytes;
@@ -143,22 +168,29 @@ static int add_block(struct power_states *s, uint32_t device, uint64_t offset, s
 	return 0;
 }
 
-/* A durable write to a block that no un-flushed one has touched yet just belongs to its contents. */
+/*
+ * A durable write to a block that no un-flushed one has touched yet just belongs to its contents, and one that changes nothing there leaves no choice.
+ */
 static int add_piece(struct power_states *s, const struct power_event *e, uint64_t offset, size_t length, bool durable)
 {
-	struct piece piece = { .data = e->data + (offset - e->offset_bytes), .length_bytes = length, .choice = DURABLE };
+	struct piece piece = { .data = e->data + (offset - e->offset_bytes), .length_bytes = length, .choice = DURABLE, .next = NONE };
 	bool known = find_block(s, e->device, offset, &piece.block);
+	uint8_t *now = s->images[e->device] + offset;
+	struct block *block;
 
-	if (durable && !known) {
-		memcpy(s->images[e->device] + offset, piece.data, length);
+	if (!known && (durable || memcmp(now, piece.data, length) == 0)) {
+		memcpy(now, piece.data, length);
 		return 0;
 	}
 	if (!known && add_block(s, e->device, offset, &piece.block) < 0)
 		return -ENOMEM;
 	assert(piece.block < s->blocks.count);
-	piece.offset_bytes = (size_t)(offset - s->blocks.data[piece.block].offset_bytes);
+	block = &s->blocks.data[piece.block];
+	piece.offset_bytes = (size_t)(offset - block->offset_bytes);
 	if (!durable)
 		piece.choice = s->choices++;
+	*(block->first == NONE ? &block->first : &s->pieces.data[block->last].next) = s->pieces.count;
+	block->last = s->pieces.count;
 	return vec_push(&s->pieces, piece);
 }
 
@@ -181,12 +213,13 @@ static int add_write(struct power_states *s, const struct power_event *e, bool d
 static int allocate_choices(struct power_states *s)
 {
 	s->keep = calloc(s->choices + 1, sizeof(*s->keep));
-	s->device_of = calloc(s->choices + 1, sizeof(*s->device_of));
-	if (!s->keep || !s->device_of)
+	s->built = calloc(s->choices + 1, sizeof(*s->built));
+	s->piece_of = calloc(s->choices + 1, sizeof(*s->piece_of));
+	if (!s->keep || !s->built || !s->piece_of)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->pieces.count; i++)
 		if (s->pieces.data[i].choice != DURABLE)
-			s->device_of[s->pieces.data[i].choice] = s->blocks.data[s->pieces.data[i].block].device;
+			s->piece_of[s->pieces.data[i].choice] = i;
 	return 0;
 }
 
@@ -205,13 +238,17 @@ static int set_up(struct power_states *s, const struct power_machine *machine, s
 	for (size_t at = 0; at < end && r >= 0; at++)
 		if (machine->events.data[at].op == DEV_WRITE)
 			r = add_write(s, &machine->events.data[at], is_durable(machine, at, end));
+	if (r >= 0)
+		r = allocate_choices(s);
 	if (r < 0)
 		return r;
 	for (uint32_t i = 0; i < s->disks_count; i++)
-		s->base_hash ^= hash_range(s, i, 0, s->sizes[i]);
-	for (size_t i = 0; i < s->blocks.count; i++)
-		s->base_hash ^= hash_range(s, s->blocks.data[i].device, s->blocks.data[i].offset_bytes, s->blocks.data[i].length_bytes);
-	return allocate_choices(s);
+		s->hash ^= hash_range(s, i, 0, s->sizes[i]);
+	for (size_t i = 0; i < s->blocks.count; i++) {
+		s->blocks.data[i].hash = hash_block(s, &s->blocks.data[i]);
+		build_block(s, &s->blocks.data[i]);
+	}
+	return 0;
 }
 
 int power_states_open(const struct power_machine *machine, size_t point, uint32_t sector_bytes, uint64_t seed,
@@ -245,29 +282,22 @@ void power_states_close(struct power_states *states)
 	vec_done(&states->blocks);
 	vec_done(&states->pieces);
 	free(states->keep);
-	free(states->device_of);
+	free(states->built);
+	free(states->piece_of);
 	free(states);
 }
 
 /* --- one state --- */
 
+/* Only blocks of which something else has arrived than before. */
 static void build(struct power_states *s)
 {
-	for (size_t i = 0; i < s->blocks.count; i++) {
-		const struct block *b = &s->blocks.data[i];
-
-		memcpy(s->images[b->device] + b->offset_bytes, b->before, b->length_bytes);
+	for (size_t i = 0; i < s->choices; i++) {
+		if (s->keep[i] == s->built[i])
+			continue;
+		s->built[i] = s->keep[i];
+		build_block(s, &s->blocks.data[s->pieces.data[s->piece_of[i]].block]);
 	}
-	for (size_t i = 0; i < s->pieces.count; i++) {
-		const struct piece *p = &s->pieces.data[i];
-		const struct block *b = &s->blocks.data[p->block];
-
-		if (p->choice == DURABLE || s->keep[p->choice])
-			memcpy(s->images[b->device] + b->offset_bytes + p->offset_bytes, p->data, p->length_bytes);
-	}
-	s->hash = s->base_hash;
-	for (size_t i = 0; i < s->blocks.count; i++)
-		s->hash ^= hash_range(s, s->blocks.data[i].device, s->blocks.data[i].offset_bytes, s->blocks.data[i].length_bytes);
 }
 
 static void keep_all(struct power_states *s, bool keep) { memset(s->keep, keep, s->choices); }
@@ -326,7 +356,7 @@ static bool choose(struct power_states *s)
 		return true;
 	case STEP_DEVICES:
 		for (size_t i = 0; i < s->choices; i++)
-			s->keep[i] = s->i >> s->device_of[i] & 1;
+			s->keep[i] = s->i >> s->blocks.data[s->pieces.data[s->piece_of[i]].block].device & 1;
 		return s->i < (size_t)1 << s->disks_count;
 	case STEP_RANDOM:
 		if (s->i >= POWER_RANDOM_SUBSETS)
@@ -370,15 +400,12 @@ void power_states_set(struct power_states *states, const bool *keep)
 
 struct power_write power_states_write(const struct power_states *states, size_t index)
 {
-	size_t i = 0;
-	const struct block *b;
+	const struct piece *p = &states->pieces.data[states->piece_of[index]];
+	const struct block *b = &states->blocks.data[p->block];
 
-	while (states->pieces.data[i].choice != index)
-		i++;
-	b = &states->blocks.data[states->pieces.data[i].block];
 	return (struct power_write){ .device = b->device,
-				     .offset_bytes = b->offset_bytes + states->pieces.data[i].offset_bytes,
-				     .length_bytes = states->pieces.data[i].length_bytes };
+				     .offset_bytes = b->offset_bytes + p->offset_bytes,
+				     .length_bytes = p->length_bytes };
 }
 
 size_t power_states_writes(const struct power_states *states) { return states->choices; }

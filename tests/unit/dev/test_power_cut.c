@@ -139,6 +139,17 @@ static void test_failed_flush(void **state)
 	assert_string_equal(states_text(f, power_points(f->machine) - 1, 512, at, 2, NULL, 0), "32");
 }
 
+static void test_lying(void **state)
+{
+	struct fixture *f = *state;
+	const uint64_t at[] = { 0 };
+
+	power_machine_lie(f->machine);
+	put(f->a, 0, 1, 512);
+	assert_int_equal(flush(f->a), 0);
+	assert_string_equal(states_text(f, power_points(f->machine) - 1, 512, at, 1, NULL, 0), "0,1");
+}
+
 static void test_flush_in_a_batch(void **state)
 {
 	struct fixture *f = *state;
@@ -273,6 +284,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_subsets, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_versions, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_failed_flush, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lying, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_flush_in_a_batch, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_failures, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
