@@ -9,8 +9,8 @@ check: all
 	meson test -C $(B) --no-suite slow
 # Optimised, and in a folder of its own.
 bench: $(B)-release/build.ninja
-	ninja -C $(B)-release cli/blkalign bench/raid
-	bench/run $(B)-release
+	ninja -C $(B)-release cli/blkalign nbdkit/nbdkit-blkalign-plugin.so bench/raid bench/pread-threads bench/stripes
+	bench/all $(B)-release
 $(B)-release/build.ninja:
 	meson setup $(B)-release --buildtype=release
 fuzz:
