@@ -69,7 +69,7 @@ static int refuse_sources(int fd, const char *path, const char *const *sources, 
 static int exists(const char *path, struct blkalign_error *reterr)
 {
 	return blkalign_error_set(reterr, -EEXIST, path, BLKALIGN_UNKNOWN,
-				  "exists and is not empty; name another file, or overwrite it on purpose");
+				  "exists and is not empty; name another file, or give --overwrite");
 }
 
 static int set_size(int fd, const char *path, uint64_t size_bytes, struct blkalign_error *reterr)
