@@ -83,6 +83,15 @@ static inline uint16_t load_be16(const uint8_t *p) { return be16_get((be16){ { p
 static inline uint32_t load_be32(const uint8_t *p) { return be32_get((be32){ { p[0], p[1], p[2], p[3] } }); }
 static inline uint64_t load_be64(const uint8_t *p) { return (uint64_t)load_be32(p) << 32 | load_be32(p + 4); }
 
+/** The low `width_bytes` bytes of `value`, little-endian, into an unaligned place or an on-disk field. */
+static inline void store_le(void *place, size_t width_bytes, uint64_t value)
+{
+	uint8_t *p = (uint8_t *)place;
+
+	for (size_t i = 0; i < width_bytes; i++)
+		p[i] = (uint8_t)(value >> 8 * i);
+}
+
 /* --- checked arithmetic: false on overflow, *ret untouched --- */
 
 static inline bool u64_add(uint64_t a, uint64_t b, uint64_t *ret)
@@ -117,6 +126,24 @@ static inline uint64_t round_up_u64(uint64_t v, uint64_t unit)
 	return u64_add(v, unit - rest, &r) ? r : 0;
 }
 uint64_t gcd_u64(uint64_t a, uint64_t b);
+
+/* --- ranges of bytes --- */
+
+struct byte_range {
+	uint64_t offset_bytes;
+	uint64_t length_bytes;
+};
+/** Where it ends; UINT64_MAX where that is beyond what can be counted. */
+static inline uint64_t range_end(const struct byte_range *range)
+{
+	uint64_t end;
+
+	return u64_add(range->offset_bytes, range->length_bytes, &end) ? end : UINT64_MAX;
+}
+/** Index of the first of ascending ranges, apart from each other, that ends behind `at`; `count` when none does. */
+size_t ranges_behind(const struct byte_range *ranges, size_t count, uint64_t at);
+/** Sort, and join what overlaps or touches. Returns how many are left. */
+size_t ranges_tidy(struct byte_range *ranges, size_t count);
 
 /* --- checksums --- */
 

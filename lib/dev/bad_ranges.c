@@ -4,27 +4,11 @@
 struct bad_ranges {
 	struct dev dev;
 	struct dev *below;
-	struct dev_range *ranges; /* ascending, apart from each other */
+	struct byte_range *ranges; /* ascending, apart from each other */
 	size_t count;
 };
 
-static uint64_t end_of(const struct dev_range *range) { return range->offset_bytes + range->length_bytes; }
-
-/* The first range that ends behind `offset_bytes`. */
-static size_t first_behind(const struct bad_ranges *b, uint64_t offset_bytes)
-{
-	size_t low = 0, high = b->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of(&b->ranges[middle]) > offset_bytes)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
+static size_t first_behind(const struct bad_ranges *b, uint64_t offset_bytes) { return ranges_behind(b->ranges, b->count, offset_bytes); }
 
 static bool touches(const struct bad_ranges *b, const struct dev_request *q)
 {
@@ -60,8 +44,8 @@ static int bad_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_b
 {
 	const struct bad_ranges *b = (const struct bad_ranges *)dev;
 	size_t i = first_behind(b, offset_bytes);
-	const struct dev_range *next = i < b->count ? &b->ranges[i] : NULL;
-	uint64_t end = next ? (next->offset_bytes <= offset_bytes ? end_of(next) : next->offset_bytes) : UINT64_MAX;
+	const struct byte_range *next = i < b->count ? &b->ranges[i] : NULL;
+	uint64_t end = next ? (next->offset_bytes <= offset_bytes ? range_end(next) : next->offset_bytes) : UINT64_MAX;
 
 	if (*length_bytes > end - offset_bytes)
 		*length_bytes = end - offset_bytes;
@@ -73,7 +57,7 @@ static void bad_close(struct dev *dev) { free(((struct bad_ranges *)dev)->ranges
 
 static const struct dev_ops bad_ops = { .kind = "bad ranges", .run = bad_run, .extent = bad_extent, .close = bad_close };
 
-static bool ascending(const struct dev_range *ranges, size_t count)
+static bool ascending(const struct byte_range *ranges, size_t count)
 {
 	uint64_t end = 0;
 
@@ -85,7 +69,7 @@ static bool ascending(const struct dev_range *ranges, size_t count)
 	return true;
 }
 
-int dev_open_bad_ranges(struct dev *below, const struct dev_range *bad, size_t count, struct dev **ret_dev)
+int dev_open_bad_ranges(struct dev *below, const struct byte_range *bad, size_t count, struct dev **ret_dev)
 {
 	struct bad_ranges *b;
 

@@ -139,12 +139,8 @@ int dev_open_file(const char *path, struct dev **ret_dev, struct blkalign_error 
 int dev_open_memory(const char *name, void *data, size_t size_bytes, bool writable, struct dev **ret_dev);
 /** [offset, offset + size) of `below`, which must outlive the slice. -ERANGE when it does not fit. */
 int dev_open_slice(const char *name, struct dev *below, uint64_t offset_bytes, uint64_t size_bytes, struct dev **ret_dev);
-struct dev_range {
-	uint64_t offset_bytes;
-	uint64_t length_bytes;
-};
 /** Passes on to `below`, but reads that touch one of the `bad` ranges (copied; ascending, apart from each other, else -EINVAL) end with -EIO. */
-int dev_open_bad_ranges(struct dev *below, const struct dev_range *bad, size_t count, struct dev **ret_dev);
+int dev_open_bad_ranges(struct dev *below, const struct byte_range *bad, size_t count, struct dev **ret_dev);
 /**
  * Passes on to `below`, but requests that touch [bad_offset, bad_offset + bad_length) end with `error` (negative errno).
  * Deterministic: for tests of what happens on EIO.

@@ -21,12 +21,6 @@ uint32_t undo_crc(const uint8_t id[16], const void *data, size_t length)
 	return ~crc32c_raw(crc32c_raw(UINT32_MAX, id, 16), data, length);
 }
 
-static void put(uint8_t *at, uint64_t value, unsigned bytes)
-{
-	for (unsigned i = 0; i < bytes; i++)
-		at[i] = (uint8_t)(value >> 8 * i);
-}
-
 void undo_encode_header(uint8_t ret[UNDO_HEADER_BYTES], const uint8_t id[16], const char *purpose)
 {
 	size_t length = 0;
@@ -36,30 +30,30 @@ void undo_encode_header(uint8_t ret[UNDO_HEADER_BYTES], const uint8_t id[16], co
 	memcpy(ret + 16, id, 16);
 	for (; length < UNDO_PURPOSE_MAX_BYTES && purpose[length]; length++)
 		ret[40 + length] = (uint8_t)purpose[length];
-	put(ret + 32, length, 4);
-	put(ret + 36, undo_crc(id, ret, UNDO_HEADER_BYTES), 4);
+	store_le(ret + 32, 4, length);
+	store_le(ret + 36, 4, undo_crc(id, ret, UNDO_HEADER_BYTES));
 }
 
 void undo_encode_head(uint8_t ret[UNDO_HEAD_BYTES], const struct undo_log *log, uint32_t entries, const uint8_t *body, uint64_t body_bytes)
 {
 	memset(ret, 0, UNDO_HEAD_BYTES);
-	put(ret, HEAD_MAGIC, 4);
-	put(ret + 8, log->next_sequence, 8);
-	put(ret + 16, body_bytes, 8);
-	put(ret + 24, entries, 4);
-	put(ret + 28, undo_crc(log->id, body, body_bytes), 4);
-	put(ret + 32, log->end_bytes, 8);
-	put(ret + 4, undo_crc(log->id, ret, UNDO_HEAD_BYTES), 4);
+	store_le(ret, 4, HEAD_MAGIC);
+	store_le(ret + 8, 8, log->next_sequence);
+	store_le(ret + 16, 8, body_bytes);
+	store_le(ret + 24, 4, entries);
+	store_le(ret + 28, 4, undo_crc(log->id, body, body_bytes));
+	store_le(ret + 32, 8, log->end_bytes);
+	store_le(ret + 4, 4, undo_crc(log->id, ret, UNDO_HEAD_BYTES));
 }
 
 void undo_encode_entry(uint8_t ret[UNDO_ENTRY_BYTES], const struct undo_entry *entry)
 {
 	memset(ret, 0, UNDO_ENTRY_BYTES);
-	put(ret, entry->kind, 4);
-	put(ret + 4, entry->device, 4);
-	put(ret + 8, entry->offset_bytes, 8);
-	put(ret + 16, entry->length_bytes, 8);
-	put(ret + 24, entry->payload_bytes, 4);
+	store_le(ret, 4, entry->kind);
+	store_le(ret + 4, 4, entry->device);
+	store_le(ret + 8, 8, entry->offset_bytes);
+	store_le(ret + 16, 8, entry->length_bytes);
+	store_le(ret + 24, 4, entry->payload_bytes);
 }
 
 /* The stored checksum is one of the bytes without it. */

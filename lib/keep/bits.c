@@ -41,7 +41,7 @@ static uint32_t *counter(const struct bits *b, uint64_t chunk)
 }
 
 /* The chunks that a range touches; false for none. */
-static bool chunks_of(const struct bits *b, const struct map_range *range, uint64_t *ret_first, uint64_t *ret_last)
+static bool chunks_of(const struct bits *b, const struct byte_range *range, uint64_t *ret_first, uint64_t *ret_last)
 {
 	uint64_t end = range->offset_bytes + range->length_bytes;
 
@@ -54,7 +54,7 @@ static bool chunks_of(const struct bits *b, const struct map_range *range, uint6
 	return true;
 }
 
-static int make_counters(struct bits *b, const struct map_range *ranges, size_t count)
+static int make_counters(struct bits *b, const struct byte_range *ranges, size_t count)
 {
 	uint64_t first, last;
 
@@ -83,7 +83,7 @@ static void set_bit(struct bits *b, uint64_t chunk)
 	b->set_at[page] = ++b->sequence;
 }
 
-int bits_begin(struct bits *b, const struct map_range *ranges, size_t count, uint64_t *ret_sequence)
+int bits_begin(struct bits *b, const struct byte_range *ranges, size_t count, uint64_t *ret_sequence)
 {
 	uint64_t first, last, sequence = 0;
 
@@ -110,7 +110,7 @@ int bits_begin(struct bits *b, const struct map_range *ranges, size_t count, uin
 	return 0;
 }
 
-void bits_end(struct bits *b, const struct map_range *ranges, size_t count, bool complete)
+void bits_end(struct bits *b, const struct byte_range *ranges, size_t count, bool complete)
 {
 	uint64_t first, last;
 

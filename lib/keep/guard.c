@@ -47,7 +47,7 @@ static int activate(struct keep *keep, struct blkalign_error *reterr)
 	return r >= 0 && keep->broken ? broken(keep, reterr) : r;
 }
 
-static int guard_begin(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr)
+static int guard_begin(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, struct blkalign_error *reterr)
 {
 	struct keep *keep = keep_of(guard);
 	uint64_t sequence = 0;
@@ -71,7 +71,7 @@ static int guard_begin(struct map_md_guard *guard, const struct map_range *range
 	return r;
 }
 
-static void guard_end(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete)
+static void guard_end(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, bool complete)
 {
 	struct keep *keep = keep_of(guard);
 
@@ -118,7 +118,7 @@ static int guard_fail(struct map_md_guard *guard, uint32_t slot, struct blkalign
 	return r;
 }
 
-static int doubt_range(struct keep *keep, const struct map_range *range)
+static int doubt_range(struct keep *keep, const struct byte_range *range)
 {
 	uint64_t end;
 
@@ -131,7 +131,7 @@ static int doubt_range(struct keep *keep, const struct map_range *range)
  * What is unsynced is never called clean, and its bits stay. Where there is a parity log, its entries mend the stripes at the next start: nothing is written any more that could overwrite
  * them, and the array stays active.
  */
-static void guard_doubt(struct map_md_guard *guard, const struct map_range *ranges, size_t count)
+static void guard_doubt(struct map_md_guard *guard, const struct byte_range *ranges, size_t count)
 {
 	struct keep *keep = keep_of(guard);
 

@@ -6,7 +6,7 @@
 struct map_md_guard *keep_guard(struct keep *keep) { return &keep->guard; }
 bool keep_was_dirty(const struct keep *keep) { return keep->was_dirty; }
 
-const struct map_range *keep_doubtful(const struct keep *keep, size_t *ret_count)
+const struct byte_range *keep_doubtful(const struct keep *keep, size_t *ret_count)
 {
 	*ret_count = keep->doubtful.count;
 	return keep->doubtful.data;

@@ -47,7 +47,7 @@ struct map_md_guard *keep_guard(struct keep *keep);
  * Where redundancy may not fit the data, by the records as found: the whole range behind the resync checkpoint of a dirty array, the set bits where there is a current
  * bitmap; the stripes that whole parity logs tell of, and after keep_replay() nothing. Ascending, in the guard's unit. Owned by the keep.
  */
-const struct map_range *keep_doubtful(const struct keep *keep, size_t *ret_count);
+const struct byte_range *keep_doubtful(const struct keep *keep, size_t *ret_count);
 /**
  * Do at once what the first begin() would do with the parity logs of a dirty array, as the kernel does at its start: write the parity that they complete, flushed, and
  * record what the array is then. For who reads before anything is written. Nothing happens where nothing is to be replayed.
@@ -62,7 +62,7 @@ bool keep_was_dirty(const struct keep *keep);
  */
 int keep_resynced(struct keep *keep, uint64_t synced_bytes, struct blkalign_error *reterr);
 /** A range was resynced and flushed: its bits may be cleared when the array is whole. */
-void keep_range_resynced(struct keep *keep, const struct map_range *range);
+void keep_range_resynced(struct keep *keep, const struct byte_range *range);
 
 /**
  * `dev` becomes the member that `slot` lacks: a superblock is written to it with recovery offset 0, and the others list it. The keep chooses
@@ -73,7 +73,7 @@ int keep_add_member(struct keep *keep, struct dev *dev, uint32_t slot, uint64_t 
  * What a former member in `slot` lacks, when the bitmaps have it recorded: ranges in the guard's unit, ascending, freed by the caller; to be asked before it is added.
  * BLKALIGN_ABSENT: it is none, or needs everything. -ENOMEM.
  */
-int keep_lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct map_range **ret_ranges, size_t *ret_count);
+int keep_lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count);
 /** The member is rebuilt, flushed, below `recovered_bytes` of its data area; UINT64_MAX: wholly, it counts as in sync from here. */
 int keep_recovered(struct keep *keep, uint32_t slot, uint64_t recovered_bytes, struct blkalign_error *reterr);
 

@@ -24,7 +24,7 @@
 /* --- ranges: ascending, apart --- */
 
 struct ranges {
-	struct map_range *data;
+	struct byte_range *data;
 	size_t count;
 	size_t room;
 };
@@ -248,8 +248,8 @@ void bits_done(struct bits *bits);
 /** The set bits from chunk `first` on. */
 int bits_ranges(const struct bits *bits, uint64_t first, struct ranges *ret);
 /** A batch begins: count it, set the bits. *ret_sequence has to become durable before data is written. -ENOMEM: nothing is counted. */
-int bits_begin(struct bits *bits, const struct map_range *ranges, size_t count, uint64_t *ret_sequence);
-void bits_end(struct bits *bits, const struct map_range *ranges, size_t count, bool complete);
+int bits_begin(struct bits *bits, const struct byte_range *ranges, size_t count, uint64_t *ret_sequence);
+void bits_end(struct bits *bits, const struct byte_range *ranges, size_t count, bool complete);
 /** Pages that changed, to all members. */
 int bits_write(struct keep *keep, struct blkalign_error *reterr);
 /** Wait, or write, until the sequence is durable. The I/O is not owned. */
@@ -283,7 +283,7 @@ void log_done(struct log *log);
 int log_empty(struct keep *keep, struct member *only, struct blkalign_error *reterr);
 /** Make the partials durable. The I/O is not owned. */
 int log_write(struct keep *keep, const struct map_md_partial *partials, size_t count, struct blkalign_error *reterr);
-void log_end(struct keep *keep, const struct map_range *ranges, size_t count);
+void log_end(struct keep *keep, const struct byte_range *ranges, size_t count);
 void log_flushed(struct keep *keep, uint64_t mark);
 
 /* --- rebuild.c --- */

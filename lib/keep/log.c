@@ -161,7 +161,7 @@ static void drop(struct log *log, bool (*done)(const struct pending *p, uint64_t
 static bool is_of(const struct pending *p, uint64_t sequence) { return p->sequence == sequence; }
 static bool ended_before(const struct pending *p, uint64_t epoch) { return p->ended && p->ended_epoch < epoch; }
 
-void log_end(struct keep *keep, const struct map_range *ranges, size_t count)
+void log_end(struct keep *keep, const struct byte_range *ranges, size_t count)
 {
 	struct log *log = &keep->log;
 

@@ -13,7 +13,7 @@ int ranges_add(struct ranges *ranges, uint64_t offset_bytes, uint64_t length_byt
 		return 0;
 	if (vec_grow_((void **)&ranges->data, &ranges->room, ranges->count, sizeof(*ranges->data)) < 0)
 		return -ENOMEM;
-	ranges->data[ranges->count++] = (struct map_range){ offset_bytes, length_bytes };
+	ranges->data[ranges->count++] = (struct byte_range){ offset_bytes, length_bytes };
 	return 0;
 }
 
@@ -28,17 +28,17 @@ int ranges_copy(struct ranges *ret, const struct ranges *from)
 /* The one range that goes beyond both ends becomes two. */
 static int split(struct ranges *ranges, size_t at, uint64_t offset_bytes, uint64_t end_bytes)
 {
-	struct map_range *r;
+	struct byte_range *r;
 	uint64_t end;
 
 	if (vec_grow_((void **)&ranges->data, &ranges->room, ranges->count, sizeof(*ranges->data)) < 0)
 		return -ENOMEM;
 	r = &ranges->data[at];
-	end = r->offset_bytes + r->length_bytes;
+	end = range_end(r);
 	memmove(r + 1, r, (ranges->count - at) * sizeof(*r));
 	ranges->count++;
 	r[0].length_bytes = offset_bytes - r[0].offset_bytes;
-	r[1] = (struct map_range){ end_bytes, end - end_bytes };
+	r[1] = (struct byte_range){ end_bytes, end - end_bytes };
 	return 0;
 }
 
@@ -47,8 +47,8 @@ int ranges_subtract(struct ranges *ranges, uint64_t offset_bytes, uint64_t end_b
 	size_t kept = 0;
 
 	for (size_t i = 0; i < ranges->count; i++) {
-		struct map_range r = ranges->data[i];
-		uint64_t end = r.offset_bytes + r.length_bytes;
+		struct byte_range r = ranges->data[i];
+		uint64_t end = range_end(&r);
 
 		if (r.offset_bytes < offset_bytes && end > end_bytes && offset_bytes < end_bytes)
 			return split(ranges, i, offset_bytes, end_bytes); /* touches no other one */
@@ -59,35 +59,10 @@ int ranges_subtract(struct ranges *ranges, uint64_t offset_bytes, uint64_t end_b
 				r.offset_bytes = end_bytes < end ? end_bytes : end;
 		}
 		if (r.offset_bytes < end)
-			ranges->data[kept++] = (struct map_range){ r.offset_bytes, end - r.offset_bytes };
+			ranges->data[kept++] = (struct byte_range){ r.offset_bytes, end - r.offset_bytes };
 	}
 	ranges->count = kept;
 	return 0;
 }
 
-static int by_offset(const void *a, const void *b)
-{
-	const struct map_range *x = a, *y = b;
-
-	return x->offset_bytes < y->offset_bytes ? -1 : x->offset_bytes > y->offset_bytes;
-}
-
-void ranges_sort(struct ranges *ranges)
-{
-	size_t kept = 0;
-
-	if (ranges->count)
-		qsort(ranges->data, ranges->count, sizeof(*ranges->data), by_offset);
-	for (size_t i = 0; i < ranges->count; i++) {
-		struct map_range *last = kept ? &ranges->data[kept - 1] : NULL, r = ranges->data[i];
-		uint64_t end = r.offset_bytes + r.length_bytes;
-
-		if (last && r.offset_bytes <= last->offset_bytes + last->length_bytes) {
-			if (end > last->offset_bytes + last->length_bytes)
-				last->length_bytes = end - last->offset_bytes;
-		} else {
-			ranges->data[kept++] = r;
-		}
-	}
-	ranges->count = kept;
-}
+void ranges_sort(struct ranges *ranges) { ranges->count = ranges_tidy(ranges->data, ranges->count); }

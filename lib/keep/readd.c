@@ -62,7 +62,7 @@ static bool add_own_bits(const struct keep *keep, const struct member *m, uint8_
 	return true;
 }
 
-static int find_ranges(const struct keep *keep, const struct member *m, struct map_range **ret_ranges, size_t *ret_count)
+static int find_ranges(const struct keep *keep, const struct member *m, struct byte_range **ret_ranges, size_t *ret_count)
 {
 	const struct bits *b = &keep->bits;
 	_cleanup_free_ uint8_t *area = malloc((size_t)b->stored_bytes);
@@ -83,12 +83,12 @@ static int find_ranges(const struct keep *keep, const struct member *m, struct m
 	if (!*ret_ranges)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		(*ret_ranges)[i] = (struct map_range){ found[i].offset_bytes, found[i].length_bytes };
+		(*ret_ranges)[i] = (struct byte_range){ found[i].offset_bytes, found[i].length_bytes };
 	*ret_count = count;
 	return 0;
 }
 
-static int lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct map_range **ret_ranges, size_t *ret_count)
+static int lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count)
 {
 	const struct keep_array array = { .name = keep->name, .geometry = keep->geometry };
 	const struct member *template = template_of(keep);
@@ -108,7 +108,7 @@ static int lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct map
 	return r;
 }
 
-int keep_lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct map_range **ret_ranges, size_t *ret_count)
+int keep_lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count)
 {
 	int r;
 

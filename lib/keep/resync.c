@@ -15,7 +15,7 @@ static int resynced(struct keep *keep, uint64_t offset_bytes, uint64_t end_bytes
 	return ranges_subtract(&keep->unsynced, offset_bytes, end_bytes);
 }
 
-void keep_range_resynced(struct keep *keep, const struct map_range *range)
+void keep_range_resynced(struct keep *keep, const struct byte_range *range)
 {
 	pthread_mutex_lock(&keep->lock);
 	/* Without memory for it the range stays in doubt: it will be resynced once more. */

@@ -12,11 +12,6 @@
 #include "dev/dev.h"
 #include "raid/raid.h"
 
-struct map_range {
-	uint64_t offset_bytes;
-	uint64_t length_bytes;
-};
-
 /** One slot of an md array. */
 struct map_md_member {
 	struct dev *dev; /* NULL: missing */
@@ -24,7 +19,7 @@ struct map_md_member {
 	uint64_t valid_bytes; /* the data area is in sync below this; UINT64_MAX: all of it */
 	bool write_mostly;    /* read only what no other member has */
 	/** Known bad parts of the data area, ascending, not overlapping; copied by map_open_md(). */
-	const struct map_range *bad;
+	const struct byte_range *bad;
 	size_t bad_count;
 };
 
@@ -50,9 +45,9 @@ struct map_md_guard {
 };
 struct map_md_guard_ops {
 	/** Before anything of a batch is read from or written to `ranges`: on return of 0 the disks say, durably, that they may be inconsistent. */
-	int (*begin)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr);
+	int (*begin)(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, struct blkalign_error *reterr);
 	/** The batch that began has ended. The guard may forget the ranges after a flush; `complete` false: a member lacks the data. Called for every begin() that succeeded. */
-	void (*end)(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete);
+	void (*end)(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, bool complete);
 	/**
 	 * Durably log `partials` before their stripes are written; at most once between begin() and end(). Offsets and lengths are multiples of 512. NULL: the array has no
 	 * log.
@@ -64,7 +59,7 @@ struct map_md_guard_ops {
 	 * Writes to `ranges` failed on members that the array cannot do without, so that redundancy may not fit the data there any more: the array must not be called clean
 	 * before they were resynced. Between begin() and end(); after a failed flush, with one range of all there is.
 	 */
-	void (*doubt)(struct map_md_guard *guard, const struct map_range *ranges, size_t count);
+	void (*doubt)(struct map_md_guard *guard, const struct byte_range *ranges, size_t count);
 	/** All members are about to be flushed; what this returns is handed to flushed(). Several flushes may be under way. */
 	uint64_t (*flushing)(struct map_md_guard *guard);
 	/**
@@ -78,7 +73,7 @@ struct map_md_guard_ops {
 struct map_md {
 	struct raid_geometry *geometry;	     /* taken over (and emptied), also on failure */
 	const struct map_md_member *members; /* one entry per slot; copied */
-	const struct map_range *doubtful;    /* where redundancy may not fit the data (units as the guard's), ascending; copied */
+	const struct byte_range *doubtful;   /* where redundancy may not fit the data (units as the guard's), ascending; copied */
 	size_t doubtful_count;
 	bool use_doubtful;	    /* compute lost data there nevertheless; otherwise such reads end with -EIO */
 	struct map_md_guard *guard; /* NULL: read only. Borrowed */
@@ -110,14 +105,14 @@ const struct map_md_member *map_md_members(const struct dev *dev, const struct r
  * Keep writers out of the stripes (raid1, raid10: sync ranges) of a range in the guard's unit, or wait for them to leave, so that scrubbing and rebuilding may look at all members at
  * one moment. Ranges are locked one at a time by each thread.
  */
-void map_md_lock(struct dev *md, const struct map_range *range);
-void map_md_unlock(struct dev *md, const struct map_range *range);
+void map_md_lock(struct dev *md, const struct byte_range *range);
+void map_md_unlock(struct dev *md, const struct byte_range *range);
 /** From now on slot `slot` is `member`, valid below its valid_bytes: a rebuild's target, and each step of it. */
 int map_md_set_member(struct dev *md, uint32_t slot, const struct map_md_member *member);
 /** Whether redundancy may not fit the data at `at` (guard's unit); *run_bytes (1 at least) is cut to where the answer changes. */
 bool map_md_doubtful(struct dev *md, uint64_t at, uint64_t *run_bytes);
 /** The range is no longer doubtful (a resync passed it). */
-int map_md_set_trusted(struct dev *md, const struct map_range *range);
+int map_md_set_trusted(struct dev *md, const struct byte_range *range);
 
 /**
  * An array that was stopped in the middle of a reshape, read only: below `position_bytes` it lies on `low`, from there on on `high` (two
@@ -130,7 +125,7 @@ struct dev *map_reshaping_half(const struct dev *dev, uint64_t at, uint64_t *run
 
 /** Bytes that stand in for some of a device's: in memory or on another device. */
 struct map_patch {
-	struct map_range range;
+	struct byte_range range;
 	const uint8_t *data; /* copied; NULL: they are on `dev` */
 	struct dev *dev;     /* borrowed; NULL: they are at `data` */
 	uint64_t dev_offset_bytes;

@@ -156,7 +156,7 @@ void *md_scratch_get(struct md_batch *b, size_t size)
 
 static int by_offset(const void *a, const void *b)
 {
-	uint64_t x = ((const struct map_range *)a)->offset_bytes, y = ((const struct map_range *)b)->offset_bytes;
+	uint64_t x = ((const struct byte_range *)a)->offset_bytes, y = ((const struct byte_range *)b)->offset_bytes;
 
 	return (x > y) - (x < y);
 }
@@ -171,9 +171,9 @@ int md_ranges(struct md_batch *b)
 			return -ENOMEM;
 	if (b->ranges.count < 2)
 		return 0;
-	qsort(b->ranges.data, b->ranges.count, sizeof(struct map_range), by_offset);
+	qsort(b->ranges.data, b->ranges.count, sizeof(struct byte_range), by_offset);
 	for (size_t i = 1; i < b->ranges.count; i++) {
-		struct map_range *last = &b->ranges.data[kept], *next = &b->ranges.data[i];
+		struct byte_range *last = &b->ranges.data[kept], *next = &b->ranges.data[i];
 		uint64_t end = last->offset_bytes + last->length_bytes, next_end = next->offset_bytes + next->length_bytes;
 
 		if (next->offset_bytes > end)
@@ -215,24 +215,8 @@ int md_add_leaf(struct md_batch *b, uint32_t piece, uint32_t slot, enum dev_op o
 	return 0;
 }
 
-/* The first bad range that ends behind `at`. */
-static const struct map_range *bad_behind(const struct map_md_member *m, uint64_t at)
-{
-	size_t low = 0, high = m->bad_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (m->bad[middle].offset_bytes + m->bad[middle].length_bytes > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < m->bad_count ? &m->bad[low] : NULL;
-}
-
 /* As for the whole range: true when `at` lies in it. */
-static bool inside(const struct map_range *range, uint64_t at, uint64_t *run_bytes)
+static bool inside(const struct byte_range *range, uint64_t at, uint64_t *run_bytes)
 {
 	if (range->offset_bytes > at) {
 		md_cut(run_bytes, range->offset_bytes - at);
@@ -248,7 +232,7 @@ bool md_readable(const struct md_batch *b, uint32_t slot, uint64_t at, uint64_t 
 {
 	const struct map_md_member *m = &b->state->members[slot];
 	uint64_t valid = md_valid_bytes(m);
-	const struct map_range *bad;
+	size_t bad;
 
 	if (!m->dev || at >= valid)
 		return false;
@@ -256,8 +240,8 @@ bool md_readable(const struct md_batch *b, uint32_t slot, uint64_t at, uint64_t 
 	for (size_t i = 0; i < b->exclusions.count; i++)
 		if (b->exclusions.data[i].slot == slot && inside(&b->exclusions.data[i].range, at, run_bytes))
 			return false;
-	bad = bad_behind(m, at);
-	return !bad || !inside(bad, at, run_bytes);
+	bad = ranges_behind(m->bad, m->bad_count, at);
+	return bad == m->bad_count || !inside(&m->bad[bad], at, run_bytes);
 }
 
 void md_request_fail(struct dev_request *request, int error, const char *reason)

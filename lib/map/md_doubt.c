@@ -1,30 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where redundancy may not fit the data. The list is ascending, without overlaps; it shrinks while a resync passes. */
-#include <assert.h>
-
 #include "map/md_priv.h"
 
-static uint64_t end_of(const struct map_range *range)
-{
-	assert(range);
-	return range->offset_bytes + range->length_bytes;
-}
-
-/* Index of the first range that ends behind `at`. */
-static size_t behind(const struct md *md, uint64_t at)
-{
-	size_t low = 0, high = md->doubtful.count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of(&md->doubtful.data[middle]) > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
-}
+static size_t behind(const struct md *md, uint64_t at) { return ranges_behind(md->doubtful.data, md->doubtful.count, at); }
 
 bool md_doubtful(struct md *md, uint64_t at, uint64_t *run_bytes)
 {
@@ -36,10 +14,10 @@ bool md_doubtful(struct md *md, uint64_t at, uint64_t *run_bytes)
 	size_t i = behind(md, at);
 
 	if (i < md->doubtful.count) {
-		const struct map_range *range = &md->doubtful.data[i];
+		const struct byte_range *range = &md->doubtful.data[i];
 
 		doubtful = range->offset_bytes <= at;
-		md_cut(run_bytes, (doubtful ? end_of(range) : range->offset_bytes) - at);
+		md_cut(run_bytes, (doubtful ? range_end(range) : range->offset_bytes) - at);
 	}
 	pthread_mutex_unlock(&md->doubt_mutex);
 	return doubtful;
@@ -48,9 +26,9 @@ bool md_doubtful(struct md *md, uint64_t at, uint64_t *run_bytes)
 /* Room for one more range before index `i`. */
 static int make_room(struct md *md, size_t i)
 {
-	if (vec_push(&md->doubtful, (struct map_range){ 0 }) < 0)
+	if (vec_push(&md->doubtful, (struct byte_range){ 0 }) < 0)
 		return -ENOMEM;
-	memmove(&md->doubtful.data[i + 1], &md->doubtful.data[i], (md->doubtful.count - 1 - i) * sizeof(struct map_range));
+	memmove(&md->doubtful.data[i + 1], &md->doubtful.data[i], (md->doubtful.count - 1 - i) * sizeof(struct byte_range));
 	return 0;
 }
 
@@ -59,45 +37,43 @@ static void take_out(struct md *md, size_t first, size_t count)
 	if (!count)
 		return;
 	memmove(&md->doubtful.data[first], &md->doubtful.data[first + count],
-		(md->doubtful.count - first - count) * sizeof(struct map_range));
+		(md->doubtful.count - first - count) * sizeof(struct byte_range));
 	md->doubtful.count -= count;
 }
 
 static int trust(struct md *md, uint64_t from, uint64_t to)
 {
 	size_t i = behind(md, from), last;
-	struct map_range *range = i < md->doubtful.count ? &md->doubtful.data[i] : NULL;
+	struct byte_range *range = i < md->doubtful.count ? &md->doubtful.data[i] : NULL;
 
 	if (range && range->offset_bytes < from) {
-		uint64_t end = end_of(range);
+		uint64_t end = range_end(range);
 
 		if (end > to) {
 			if (make_room(md, i + 1) < 0)
 				return -ENOMEM;
-			md->doubtful.data[i + 1] = (struct map_range){ to, end - to };
+			md->doubtful.data[i + 1] = (struct byte_range){ to, end - to };
 		}
 		md->doubtful.data[i].length_bytes = from - md->doubtful.data[i].offset_bytes;
 		i++;
 	}
-	for (last = i; last < md->doubtful.count && end_of(&md->doubtful.data[last]) <= to; last++)
+	for (last = i; last < md->doubtful.count && range_end(&md->doubtful.data[last]) <= to; last++)
 		;
 	take_out(md, i, last - i);
 	if (i < md->doubtful.count && md->doubtful.data[i].offset_bytes < to) {
-		md->doubtful.data[i].length_bytes = end_of(&md->doubtful.data[i]) - to;
+		md->doubtful.data[i].length_bytes = range_end(&md->doubtful.data[i]) - to;
 		md->doubtful.data[i].offset_bytes = to;
 	}
 	return 0;
 }
 
-static int change(struct md *md, const struct map_range *range, bool add)
+static int change(struct md *md, const struct byte_range *range, bool add)
 {
-	uint64_t end;
+	uint64_t end = range_end(range);
 	int r;
 
 	if (!range->length_bytes)
 		return 0;
-	if (!u64_add(range->offset_bytes, range->length_bytes, &end))
-		end = UINT64_MAX;
 	pthread_mutex_lock(&md->doubt_mutex);
 	r = trust(md, range->offset_bytes, end);
 	if (r >= 0 && add) {
@@ -105,16 +81,16 @@ static int change(struct md *md, const struct map_range *range, bool add)
 
 		r = make_room(md, i);
 		if (r >= 0)
-			md->doubtful.data[i] = (struct map_range){ range->offset_bytes, end - range->offset_bytes };
+			md->doubtful.data[i] = (struct byte_range){ range->offset_bytes, end - range->offset_bytes };
 	}
 	atomic_store_explicit(&md->doubtful_count, md->doubtful.count, memory_order_release);
 	pthread_mutex_unlock(&md->doubt_mutex);
 	return r;
 }
 
-int md_doubt_add(struct md *md, const struct map_range *range) { return change(md, range, true); }
+int md_doubt_add(struct md *md, const struct byte_range *range) { return change(md, range, true); }
 
-int md_doubt_init(struct md *md, const struct map_range *ranges, size_t count)
+int md_doubt_init(struct md *md, const struct byte_range *ranges, size_t count)
 {
 	int r = 0;
 
@@ -125,4 +101,4 @@ int md_doubt_init(struct md *md, const struct map_range *ranges, size_t count)
 
 bool map_md_doubtful(struct dev *dev, uint64_t at, uint64_t *run_bytes) { return md_doubtful((struct md *)dev, at, run_bytes); }
 
-int map_md_set_trusted(struct dev *dev, const struct map_range *range) { return change((struct md *)dev, range, false); }
+int map_md_set_trusted(struct dev *dev, const struct byte_range *range) { return change((struct md *)dev, range, false); }

@@ -8,20 +8,13 @@
 /* What the thread holds by map_md_lock(): its own requests inside do not wait for it. */
 static _Thread_local struct {
 	const struct md *md;
-	struct map_range range;
+	struct byte_range range;
 	struct md_lock lock;
 } explicit;
 
 void md_locks_init(struct md_locks *locks) { pthread_mutex_init(&locks->mutex, NULL); }
 
 void md_locks_done(struct md_locks *locks) { pthread_mutex_destroy(&locks->mutex); }
-
-static uint64_t end_of(const struct map_range *range)
-{
-	uint64_t end;
-
-	return u64_add(range->offset_bytes, range->length_bytes, &end) ? end : UINT64_MAX;
-}
 
 static bool conflict(const struct md_lock *a, const struct md_lock *b)
 {
@@ -30,11 +23,11 @@ static bool conflict(const struct md_lock *a, const struct md_lock *b)
 	if (a->shared && b->shared)
 		return false;
 	while (i < a->count && k < b->count) {
-		const struct map_range *x = &a->ranges[i], *y = &b->ranges[k];
+		const struct byte_range *x = &a->ranges[i], *y = &b->ranges[k];
 
-		if (end_of(x) <= y->offset_bytes)
+		if (range_end(x) <= y->offset_bytes)
 			i++;
-		else if (end_of(y) <= x->offset_bytes)
+		else if (range_end(y) <= x->offset_bytes)
 			k++;
 		else
 			return true;
@@ -44,9 +37,9 @@ static bool conflict(const struct md_lock *a, const struct md_lock *b)
 
 static bool held_already(const struct md *md, const struct md_lock *lock)
 {
-	const struct map_range *first = &lock->ranges[0], *last = &lock->ranges[lock->count - 1];
+	const struct byte_range *first = &lock->ranges[0], *last = &lock->ranges[lock->count - 1];
 
-	return explicit.md == md && first->offset_bytes >= explicit.range.offset_bytes && end_of(last) <= end_of(&explicit.range);
+	return explicit.md == md && first->offset_bytes >= explicit.range.offset_bytes && range_end(last) <= range_end(&explicit.range);
 }
 
 void md_lock(struct md *md, struct md_lock *lock)
@@ -95,7 +88,7 @@ void md_unlock(struct md *md, struct md_lock *lock)
 	pthread_cond_destroy(&lock->free);
 }
 
-void map_md_lock(struct dev *dev, const struct map_range *range)
+void map_md_lock(struct dev *dev, const struct byte_range *range)
 {
 	struct md *md = (struct md *)dev;
 
@@ -105,7 +98,7 @@ void map_md_lock(struct dev *dev, const struct map_range *range)
 	explicit.md = md;
 }
 
-void map_md_unlock(struct dev *dev, const struct map_range *range)
+void map_md_unlock(struct dev *dev, const struct byte_range *range)
 {
 	(void)range;
 	explicit.md = NULL;

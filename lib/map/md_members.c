@@ -77,7 +77,7 @@ static void wait_for_users(struct md *md)
 
 static int copy_bad(struct md *md, struct map_md_member *m)
 {
-	struct map_range *bad;
+	struct byte_range *bad;
 
 	if (!m->bad_count) {
 		m->bad = NULL;

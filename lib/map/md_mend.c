@@ -8,7 +8,7 @@
 struct mend {
 	struct md_batch b; /* one exclusion: the unit itself */
 	uint32_t slot;
-	struct map_range unit;
+	struct byte_range unit;
 	uint8_t content[MD_UNIT_BYTES];
 	uint8_t again[MD_UNIT_BYTES];
 };
@@ -67,7 +67,7 @@ static int from_rows(struct mend *m)
 	return raid_recover(&row, lost, lost_count);
 }
 
-static int find_content(struct mend *m, const struct map_range *locked)
+static int find_content(struct mend *m, const struct byte_range *locked)
 {
 	struct md_exclusion x = { m->slot, true, m->unit };
 
@@ -87,7 +87,7 @@ static int write_unit(struct mend *m)
 	return r >= 0 && memcmp(m->content, m->again, m->unit.length_bytes) != 0 ? -EIO : r;
 }
 
-static void write_back(struct mend *m, const struct map_range *locked)
+static void write_back(struct mend *m, const struct byte_range *locked)
 {
 	struct md *md = m->b.md;
 	_cleanup_free_ struct dev **failed = calloc(md->geometry.members, sizeof(*failed));
@@ -107,7 +107,7 @@ static void write_back(struct mend *m, const struct map_range *locked)
 	md->guard->ops->end(md->guard, locked, 1, r >= 0 && m->b.state->complete);
 }
 
-static void mend_locked(struct mend *m, const struct map_range *locked)
+static void mend_locked(struct mend *m, const struct byte_range *locked)
 {
 	uint64_t run = m->unit.length_bytes;
 
@@ -119,10 +119,10 @@ static void mend_locked(struct mend *m, const struct map_range *locked)
 		write_back(m, locked);
 }
 
-static void mend_unit(struct md *md, uint32_t slot, const struct map_range *unit)
+static void mend_unit(struct md *md, uint32_t slot, const struct byte_range *unit)
 {
 	struct mend m = { .b = { .md = md }, .slot = slot, .unit = *unit };
-	struct map_range locked = *unit;
+	struct byte_range locked = *unit;
 	struct md_lock lock = { .ranges = &locked, .count = 1 };
 	struct raid_origin origin;
 
@@ -140,12 +140,12 @@ static void mend_unit(struct md *md, uint32_t slot, const struct map_range *unit
 }
 
 /* Whole units, for a part of a sector cannot be written where it cannot be read. */
-static void mend_range(struct md *md, uint32_t slot, const struct map_range *range)
+static void mend_range(struct md *md, uint32_t slot, const struct byte_range *range)
 {
 	uint64_t end = range->offset_bytes + range->length_bytes;
 
 	for (uint64_t at = round_down_u64(range->offset_bytes, MD_UNIT_BYTES); at < end && !atomic_load(&md->broken); at += MD_UNIT_BYTES) {
-		struct map_range unit = { at, MD_UNIT_BYTES };
+		struct byte_range unit = { at, MD_UNIT_BYTES };
 
 		md_cut(&unit.length_bytes, md->geometry.used_bytes - at);
 		mend_unit(md, slot, &unit);

@@ -114,12 +114,12 @@ struct md_piece md_piece_at(const struct md *md, struct dev_request *q, uint64_t
 /* Two writes to one place must not be in one group: each would compute parity without the other. */
 static bool overlaps(const struct md_batch *b, const struct md_piece *piece)
 {
-	const struct map_range *range = &piece->range;
+	const struct byte_range *range = &piece->range;
 
 	if (piece->request->op != DEV_WRITE || range->offset_bytes >= b->group_end)
 		return false;
 	for (size_t i = b->pieces.count; i-- > 0;) {
-		const struct map_range *other = &b->pieces.data[i].range;
+		const struct byte_range *other = &b->pieces.data[i].range;
 
 		if (range->offset_bytes < other->offset_bytes + other->length_bytes &&
 		    other->offset_bytes < range->offset_bytes + range->length_bytes)

@@ -36,7 +36,7 @@ struct md_state {
 /* Ranges, ascending, that a thread holds or waits for. First come, first served, all ranges of one lock at once: so nobody waits in a circle. */
 struct md_lock {
 	struct md_lock *next, *previous;
-	const struct map_range *ranges;
+	const struct byte_range *ranges;
 	size_t count;
 	bool shared;
 	bool skipped; /* the thread has the ranges already, by map_md_lock() */
@@ -69,7 +69,7 @@ struct md {
 	struct md_locks locks;
 
 	pthread_mutex_t doubt_mutex;
-	VEC(struct map_range) doubtful;
+	VEC(struct byte_range) doubtful;
 	atomic_size_t doubtful_count;
 	bool use_doubtful;
 
@@ -97,10 +97,10 @@ static inline uint64_t md_valid_bytes(const struct map_md_member *m) { return __
 int md_fail(struct md *md, struct dev *const *failed);
 
 /* --- md_doubt.c --- */
-int md_doubt_init(struct md *md, const struct map_range *ranges, size_t count);
+int md_doubt_init(struct md *md, const struct byte_range *ranges, size_t count);
 /* Whether redundancy at `at` may not fit; *run_bytes is cut to where the answer may change. */
 bool md_doubtful(struct md *md, uint64_t at, uint64_t *run_bytes);
-int md_doubt_add(struct md *md, const struct map_range *range);
+int md_doubt_add(struct md *md, const struct byte_range *range);
 
 /* --- md_lock.c --- */
 void md_locks_init(struct md_locks *locks);
@@ -114,7 +114,7 @@ void md_unlock(struct md *md, struct md_lock *lock);
 /* A part of a request. The range is what is locked: rows (device bytes) of one stripe where there is parity, array bytes elsewhere. */
 struct md_piece {
 	struct dev_request *request;
-	struct map_range range;
+	struct byte_range range;
 	size_t scratch_bytes;
 	uint32_t read_errors;
 	bool full; /* all data of these rows */
@@ -125,7 +125,7 @@ struct md_piece {
 struct md_exclusion {
 	uint32_t slot;
 	bool exact; /* each part of it was tried by itself */
-	struct map_range range;
+	struct byte_range range;
 };
 
 enum md_how {
@@ -162,7 +162,7 @@ struct md_batch {
 	uint64_t group_bytes, scratch_bytes; /* of the pieces */
 	uint64_t group_end;		     /* of the ranges */
 	uint64_t partial_bytes;		     /* rows of stripes that are not full */
-	VEC(struct map_range) ranges;
+	VEC(struct byte_range) ranges;
 	VEC(struct md_band) bands;
 	VEC(struct dev_request) requests; /* to members */
 	VEC(struct md_leaf) leaves;	  /* whose each of them is */

@@ -46,7 +46,7 @@ uint8_t *md_caller_block(const struct md_batch *b, const struct md_band *band, u
 
 uint8_t *md_lane(struct md_batch *b, const struct md_band *band, uint32_t slot)
 {
-	const struct map_range *rows = &b->pieces.data[band->piece].range;
+	const struct byte_range *rows = &b->pieces.data[band->piece].range;
 	size_t lanes_bytes = (b->md->geometry.members + 1) * sizeof(*b->lanes);
 
 	if (!b->lanes) {

@@ -223,7 +223,7 @@ static int flush_members(struct md *md, struct md_state *state, struct dev **fai
 
 static void break_by_flush(struct md *md)
 {
-	const struct map_range all = { 0, UINT64_MAX };
+	const struct byte_range all = { 0, UINT64_MAX };
 
 	atomic_store(&md->broken, "a flush failed on members that the array cannot do without: what was written may be lost");
 	md->guard->ops->doubt(md->guard, &all, 1);

@@ -154,7 +154,7 @@ struct dev *map_patched_below(const struct dev *dev, uint64_t at, uint64_t *run_
 		return NULL;
 	*ret_patched = false;
 	for (size_t i = 0; i < p->count; i++) {
-		const struct map_range *range = &p->patches[i].range;
+		const struct byte_range *range = &p->patches[i].range;
 		uint64_t edge = range->offset_bytes;
 
 		if (edge + range->length_bytes <= at)

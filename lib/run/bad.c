@@ -48,7 +48,7 @@ static int read_file(const char *path, char **ret_text, size_t *ret_length, stru
 	return 0;
 }
 
-static int read_bad(const char *map_path, struct dev_range **ret_ranges, size_t *ret_count, struct blkalign_error *reterr)
+static int read_bad(const char *map_path, struct byte_range **ret_ranges, size_t *ret_count, struct blkalign_error *reterr)
 {
 	_cleanup_ddrescue_map_ struct ddrescue_map map = { 0 };
 	_cleanup_free_ char *text = NULL;
@@ -76,7 +76,7 @@ static const char *map_of(const struct blkalign_run_options *options, const char
 int run_add_member(struct blkalign_run *run, const struct blkalign_run_options *options, const char *path, struct blkalign_error *reterr)
 {
 	const char *map_path = map_of(options, path);
-	_cleanup_free_ struct dev_range *bad = NULL;
+	_cleanup_free_ struct byte_range *bad = NULL;
 	size_t count = 0;
 	int r = map_path ? read_bad(map_path, &bad, &count, reterr) : 0;
 

@@ -41,7 +41,7 @@ static int set_map(struct blkalign_copy *copy, const struct blkalign_copy_option
 		if (b->status == DDRESCUE_FINISHED)
 			copy->progress.good_bytes += end - begin;
 		else if (b->status == DDRESCUE_NOT_TRIED)
-			copy->untried[copy->untried_count++] = (struct dev_range){ begin, end - begin };
+			copy->untried[copy->untried_count++] = (struct byte_range){ begin, end - begin };
 		else
 			copy->progress.bad_bytes += end - begin;
 	}
@@ -110,7 +110,7 @@ static int give_up(const struct blkalign_copy *copy, const struct copy_unit *uni
 }
 
 /* The first block from `at` on that could not be read, clipped; false when there is none. */
-static bool next_unread(const struct blkalign_copy *copy, uint64_t at, struct dev_range *ret)
+static bool next_unread(const struct blkalign_copy *copy, uint64_t at, struct byte_range *ret)
 {
 	for (size_t i = ddrescue_find(&copy->map, at); i < copy->map.blocks.count; i++) {
 		const struct ddrescue_block *b = &copy->map.blocks.data[i];
@@ -121,7 +121,7 @@ static bool next_unread(const struct blkalign_copy *copy, uint64_t at, struct de
 			return false;
 		if (b->status == DDRESCUE_FINISHED || b->status == DDRESCUE_NOT_TRIED)
 			continue;
-		*ret = (struct dev_range){ begin, end - begin };
+		*ret = (struct byte_range){ begin, end - begin };
 		return true;
 	}
 	return false;
@@ -131,7 +131,7 @@ static bool next_unread(const struct blkalign_copy *copy, uint64_t at, struct de
 static int try_again(struct blkalign_copy *copy, struct blkalign_error *reterr)
 {
 	_cleanup_free_ struct copy_unit *unit = NULL;
-	struct dev_range range;
+	struct byte_range range;
 	int64_t bad;
 
 	if (!next_unread(copy, copy->again_bytes, &range))
@@ -180,7 +180,7 @@ static int step(struct blkalign_copy *copy, struct blkalign_error *reterr)
 static uint64_t count_bad_areas(const struct blkalign_copy *copy)
 {
 	uint64_t found = 0, end = BLKALIGN_UNKNOWN;
-	struct dev_range range;
+	struct byte_range range;
 
 	for (uint64_t at = copy->begin_bytes; next_unread(copy, at, &range); at = range.offset_bytes + range.length_bytes) {
 		found += range.offset_bytes != end;

@@ -54,8 +54,8 @@ struct blkalign_copy {
 	int stream_fd;
 	bool to_is_zeros; /* what is not written reads as zeros */
 	uint64_t sector_bytes;
-	struct ddrescue_map map;   /* the writer's */
-	struct dev_range *untried; /* what the first pass reads: does not change while readers run */
+	struct ddrescue_map map;    /* the writer's */
+	struct byte_range *untried; /* what the first pass reads: does not change while readers run */
 	size_t untried_count;
 	struct copy_pipe pipe;
 	uint8_t *again;	      /* COPY_PIECE_BYTES */

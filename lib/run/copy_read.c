@@ -123,7 +123,7 @@ static bool hand_out(struct blkalign_copy *copy, struct copy_unit *unit)
 	struct copy_pipe *pipe = &copy->pipe;
 
 	for (size_t i = 0; i < copy->untried_count; i++) {
-		const struct dev_range *range = &copy->untried[i];
+		const struct byte_range *range = &copy->untried[i];
 		uint64_t end = range->offset_bytes + range->length_bytes;
 
 		if (end <= pipe->next_bytes)

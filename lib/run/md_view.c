@@ -10,24 +10,6 @@ uint64_t view_sync_bytes(const struct md_view *view)
 	return view->geometry->level == RAID_10 ? raid_array_bytes(view->geometry) : view->geometry->used_bytes;
 }
 
-static uint64_t end_of(const struct map_range *range) { return range->offset_bytes + range->length_bytes; }
-
-/* The first of ascending ranges that ends behind `at`, or NULL. */
-static const struct map_range *range_behind(const struct map_range *ranges, size_t count, uint64_t at)
-{
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of(&ranges[middle]) > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < count ? &ranges[low] : NULL;
-}
-
 static void cut(uint64_t *run_bytes, uint64_t limit)
 {
 	if (*run_bytes > limit)
@@ -36,19 +18,19 @@ static void cut(uint64_t *run_bytes, uint64_t limit)
 
 bool view_has(const struct map_md_member *m, uint64_t at, uint64_t *run_bytes)
 {
-	const struct map_range *bad;
+	size_t i;
 
 	if (!m->dev || at >= m->valid_bytes)
 		return false;
 	cut(run_bytes, m->valid_bytes - at);
-	bad = range_behind(m->bad, m->bad_count, at);
-	if (!bad)
+	i = ranges_behind(m->bad, m->bad_count, at);
+	if (i == m->bad_count)
 		return true;
-	if (bad->offset_bytes > at) {
-		cut(run_bytes, bad->offset_bytes - at);
+	if (m->bad[i].offset_bytes > at) {
+		cut(run_bytes, m->bad[i].offset_bytes - at);
 		return true;
 	}
-	cut(run_bytes, end_of(bad) - at);
+	cut(run_bytes, range_end(&m->bad[i]) - at);
 	return false;
 }
 
@@ -61,9 +43,9 @@ bool view_has_all(const struct map_md_member *m, uint64_t at, uint64_t length_by
 
 bool view_doubtful(const struct md_view *view, uint64_t sync_bytes, uint64_t length_bytes)
 {
-	const struct map_range *range = range_behind(view->doubtful, view->doubtful_count, sync_bytes);
+	size_t i = ranges_behind(view->doubtful, view->doubtful_count, sync_bytes);
 
-	return range && range->offset_bytes < sync_bytes + length_bytes;
+	return i < view->doubtful_count && view->doubtful[i].offset_bytes < sync_bytes + length_bytes;
 }
 
 int view_read(const struct map_md_member *m, uint64_t at, void *buffer, size_t length_bytes, struct blkalign_error *reterr)
@@ -103,11 +85,11 @@ void view_read_ahead(const struct md_view *view, uint64_t at, uint64_t length_by
 void view_lock(const struct md_view *view, uint64_t sync_bytes, uint64_t length_bytes)
 {
 	if (view->md)
-		map_md_lock(view->md, &(struct map_range){ sync_bytes, length_bytes });
+		map_md_lock(view->md, &(struct byte_range){ sync_bytes, length_bytes });
 }
 
 void view_unlock(const struct md_view *view, uint64_t sync_bytes, uint64_t length_bytes)
 {
 	if (view->md)
-		map_md_unlock(view->md, &(struct map_range){ sync_bytes, length_bytes });
+		map_md_unlock(view->md, &(struct byte_range){ sync_bytes, length_bytes });
 }

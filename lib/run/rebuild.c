@@ -298,7 +298,7 @@ static void use_member(struct blkalign_rebuild *b, struct rebuild_target *t)
 
 static int by_offset(const void *a, const void *b)
 {
-	const struct map_range *x = a, *y = b;
+	const struct byte_range *x = a, *y = b;
 
 	return (x->offset_bytes > y->offset_bytes) - (x->offset_bytes < y->offset_bytes);
 }
@@ -317,7 +317,7 @@ static int join_ranges(struct blkalign_rebuild *b)
 		memcpy(b->ranges + at, b->targets[i].lacks, b->targets[i].lacks_count * sizeof(*b->ranges));
 	qsort(b->ranges, count, sizeof(*b->ranges), by_offset);
 	for (size_t i = 0; i < count; i++) {
-		struct map_range *last = joined ? &b->ranges[joined - 1] : NULL;
+		struct byte_range *last = joined ? &b->ranges[joined - 1] : NULL;
 		uint64_t end = b->ranges[i].offset_bytes + b->ranges[i].length_bytes;
 
 		if (!last || last->offset_bytes + last->length_bytes < b->ranges[i].offset_bytes)

@@ -22,7 +22,7 @@ struct rebuild_target {
 	struct dev *dev;
 	struct dev *owned; /* the same, when it is not a member of the open stack */
 	uint64_t data_offset_bytes;
-	struct map_range *lacks; /* of a former member: owned; sync bytes, ascending */
+	struct byte_range *lacks; /* of a former member: owned; sync bytes, ascending */
 	size_t lacks_count;
 };
 
@@ -57,7 +57,7 @@ struct blkalign_rebuild {
 	struct keep *keep;
 	/** With `by_bitmap` only these ranges lack something, in sync bytes, ascending. */
 	bool by_bitmap;
-	struct map_range *ranges;
+	struct byte_range *ranges;
 	size_t range_count;
 
 	struct workers *workers;

@@ -24,24 +24,16 @@ int rebuild_start(struct blkalign_rebuild *b, const struct blkalign_rebuild_opti
 }
 
 /* The first range that ends behind `at`, or NULL. */
-static const struct map_range *range_behind(const struct blkalign_rebuild *b, uint64_t at)
+static const struct byte_range *range_behind(const struct blkalign_rebuild *b, uint64_t at)
 {
-	size_t low = 0, high = b->range_count;
+	size_t i = ranges_behind(b->ranges, b->range_count, at);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (b->ranges[middle].offset_bytes + b->ranges[middle].length_bytes > at)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low < b->range_count ? &b->ranges[low] : NULL;
+	return i < b->range_count ? &b->ranges[i] : NULL;
 }
 
 bool rebuild_lacks(const struct blkalign_rebuild *b, uint64_t sync_bytes, uint64_t length_bytes)
 {
-	const struct map_range *range = b->by_bitmap ? range_behind(b, sync_bytes) : NULL;
+	const struct byte_range *range = b->by_bitmap ? range_behind(b, sync_bytes) : NULL;
 
 	return !b->by_bitmap || (range && range->offset_bytes < sync_bytes + length_bytes);
 }
@@ -49,7 +41,7 @@ bool rebuild_lacks(const struct blkalign_rebuild *b, uint64_t sync_bytes, uint64
 /* Where the next unit begins that lacks something. Of raid10, ranges are of the array: there each piece is asked for by itself. */
 static uint64_t skip_clean(const struct blkalign_rebuild *b, uint64_t at)
 {
-	const struct map_range *range;
+	const struct byte_range *range;
 
 	if (!b->by_bitmap || b->view.geometry->level == RAID_10)
 		return at;

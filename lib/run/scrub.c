@@ -61,7 +61,7 @@ static int copy_doubtful(struct blkalign_scrub *s)
 
 		run = s->walk.total_bytes - at;
 		doubtful = map_md_doubtful(s->view.md, at, &run);
-		if (doubtful && vec_push(&s->doubtful, ((struct map_range){ at, run })) < 0)
+		if (doubtful && vec_push(&s->doubtful, ((struct byte_range){ at, run })) < 0)
 			return -ENOMEM;
 	}
 	s->view.doubtful = s->doubtful.data;

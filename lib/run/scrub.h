@@ -124,7 +124,7 @@ struct blkalign_scrub {
 	struct md_view view;
 	const struct blkalign_node *node; /* NULL in a scrub without a run */
 	struct blkalign_run *run;
-	VEC(struct map_range) doubtful;
+	VEC(struct byte_range) doubtful;
 	struct workers *workers;
 	struct scrub_worker worker[WORKERS_MAX];
 	struct walk walk; /* in sync bytes */

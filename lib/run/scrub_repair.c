@@ -188,7 +188,7 @@ static int repair_places(struct blkalign_scrub *s, uint64_t at, uint64_t length,
 static int repair_piece(struct blkalign_scrub *s, uint64_t at, uint64_t length, struct blkalign_error *reterr)
 {
 	struct map_md_guard *guard = s->repair->guard;
-	struct map_range range = { at, length };
+	struct byte_range range = { at, length };
 	int r;
 
 	view_lock(&s->view, at, length);
@@ -219,7 +219,7 @@ static int flush_members(struct blkalign_scrub *s, struct blkalign_error *reterr
 	if (r >= 0 && guard)
 		r = guard->ops->flushed(guard, mark);
 	else if (guard)
-		guard->ops->doubt(guard, &(struct map_range){ 0, s->walk.total_bytes }, 1);
+		guard->ops->doubt(guard, &(struct byte_range){ 0, s->walk.total_bytes }, 1);
 	return r;
 }
 
@@ -247,7 +247,7 @@ static int finish(struct blkalign_scrub *s, struct blkalign_error *reterr)
 	if (repair->keep)
 		r = keep_resynced(repair->keep, UINT64_MAX, reterr);
 	if (r >= 0 && s->view.md)
-		r = map_md_set_trusted(s->view.md, &(struct map_range){ 0, s->walk.total_bytes });
+		r = map_md_set_trusted(s->view.md, &(struct byte_range){ 0, s->walk.total_bytes });
 	return r < 0 ? r : BLKALIGN_SCRUB_DONE;
 }
 

@@ -29,7 +29,7 @@ static int open_file(struct stack *stack, const char *path, struct dev **ret_dev
 }
 
 /* The overlay comes last: what was written over a part that cannot be read can be. */
-static int open_image(struct stack *stack, const char *path, const struct dev_range *bad, size_t bad_count, struct dev **ret_dev,
+static int open_image(struct stack *stack, const char *path, const struct byte_range *bad, size_t bad_count, struct dev **ret_dev,
 		      struct blkalign_error *reterr)
 {
 	const struct stack_running *running = stack_running(stack);
@@ -56,7 +56,7 @@ int stack_add_image(struct stack *stack, const char *path, struct blkalign_error
 	return stack_add_rescued(stack, path, NULL, 0, reterr);
 }
 
-int stack_add_rescued(struct stack *stack, const char *path, const struct dev_range *bad, size_t bad_count, struct blkalign_error *reterr)
+int stack_add_rescued(struct stack *stack, const char *path, const struct byte_range *bad, size_t bad_count, struct blkalign_error *reterr)
 {
 	_cleanup_free_ char *copy = strdup(path);
 	struct dev *dev;

@@ -78,7 +78,7 @@ struct md_member {
 	uint64_t data_bytes;
 	uint64_t recovery_bytes;     /* in sync below; UINT64_MAX: wholly */
 	uint64_t journal_tail_bytes; /* of a write journal, from the data offset; else UINT64_MAX */
-	struct map_range *bad;
+	struct byte_range *bad;
 	size_t bad_count;
 	bool replacement, write_mostly, failfast, vendor_error, big_endian, journal, ppl, clustered;
 	bool bitmap_damaged; /* it has one, by the superblock, that cannot be read */
@@ -121,7 +121,7 @@ struct md_array {
 	uint64_t resync_bytes;	      /* dirty: in sync below, by the member that says least */
 	bool rebuilding;
 	/* by md_find_doubtful(): where redundancy may not fit the data, ascending; bytes of the data areas, raid10: of the array */
-	struct map_range *doubtful; /* owned */
+	struct byte_range *doubtful; /* owned */
 	size_t doubtful_count;
 	size_t doubtful_room;
 	uint64_t doubtful_bytes;
@@ -149,7 +149,7 @@ struct md_bitmap {
 	bool counts; /* there is a current one */
 	uint64_t chunk_bytes;
 	uint64_t covered_bytes;
-	struct map_range *ranges; /* owned; of set bits, ascending */
+	struct byte_range *ranges; /* owned; of set bits, ascending */
 	size_t count;
 };
 /** Read it from the members in their slots. Copies that cannot be read, are older than the array or say that they are stale do not count. 0 or -ENOMEM. */

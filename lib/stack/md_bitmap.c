@@ -108,7 +108,7 @@ static int set_ranges(const struct reading *reading, struct md_bitmap *ret)
 	if (!ret->ranges)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
-		ret->ranges[i] = (struct map_range){ ranges[i].offset_bytes, ranges[i].length_bytes };
+		ret->ranges[i] = (struct byte_range){ ranges[i].offset_bytes, ranges[i].length_bytes };
 	ret->count = count;
 	ret->counts = true;
 	ret->chunk_bytes = head.chunk_bytes;

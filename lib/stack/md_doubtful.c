@@ -2,50 +2,28 @@
 /* Where the redundancy of an array that was not stopped cleanly may not fit its data: behind the checkpoint, where bits of the bitmap are set. */
 #include "stack/md.h"
 
-static uint64_t end_of(const struct map_range *range) { return range->offset_bytes + range->length_bytes; }
-
 int md_add_doubtful(struct md_array *a, uint64_t begin_bytes, uint64_t end_bytes)
 {
 	if (begin_bytes >= end_bytes)
 		return 0;
 	if (a->doubtful_count == a->doubtful_room) {
 		size_t more = a->doubtful_room ? 2 * a->doubtful_room : 16;
-		struct map_range *grown = reallocarray(a->doubtful, more, sizeof(*grown));
+		struct byte_range *grown = reallocarray(a->doubtful, more, sizeof(*grown));
 
 		if (!grown)
 			return -ENOMEM;
 		a->doubtful = grown;
 		a->doubtful_room = more;
 	}
-	a->doubtful[a->doubtful_count++] = (struct map_range){ begin_bytes, end_bytes - begin_bytes };
+	a->doubtful[a->doubtful_count++] = (struct byte_range){ begin_bytes, end_bytes - begin_bytes };
 	return 0;
 }
 
-static int by_place(const void *a, const void *b)
-{
-	const struct map_range *x = a, *y = b;
-
-	return (x->offset_bytes > y->offset_bytes) - (x->offset_bytes < y->offset_bytes);
-}
-
-/* Ascending and apart. */
 static void tidy(struct md_array *a)
 {
-	size_t kept = 0;
-
-	if (a->doubtful_count)
-		qsort(a->doubtful, a->doubtful_count, sizeof(*a->doubtful), by_place);
-	for (size_t i = 0; i < a->doubtful_count; i++) {
-		struct map_range *last = kept ? &a->doubtful[kept - 1] : NULL, next = a->doubtful[i];
-
-		if (!last || next.offset_bytes > end_of(last))
-			a->doubtful[kept++] = next;
-		else if (end_of(&next) > end_of(last))
-			last->length_bytes = end_of(&next) - last->offset_bytes;
-	}
-	a->doubtful_count = kept;
+	a->doubtful_count = ranges_tidy(a->doubtful, a->doubtful_count);
 	a->doubtful_bytes = 0;
-	for (size_t i = 0; i < kept; i++)
+	for (size_t i = 0; i < a->doubtful_count; i++)
 		a->doubtful_bytes += a->doubtful[i].length_bytes;
 }
 
@@ -56,7 +34,7 @@ static int add_bits(struct md_array *a, const struct md_bitmap *b, uint64_t begi
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < b->count; i++) {
-		uint64_t first = b->ranges[i].offset_bytes, last = end_of(&b->ranges[i]);
+		uint64_t first = b->ranges[i].offset_bytes, last = range_end(&b->ranges[i]);
 
 		r = md_add_doubtful(a, first > from ? first : from, last < total ? last : total);
 	}

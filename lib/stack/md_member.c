@@ -71,7 +71,7 @@ static int read_bad_blocks(struct stack *stack, struct md_member *m, const struc
 			continue;
 		if (begin < sb->data_offset_bytes)
 			begin = sb->data_offset_bytes;
-		m->bad[m->bad_count++] = (struct map_range){ begin - sb->data_offset_bytes, end - begin };
+		m->bad[m->bad_count++] = (struct byte_range){ begin - sb->data_offset_bytes, end - begin };
 	}
 	return 0;
 }

@@ -8,7 +8,7 @@ struct opening {
 	const struct blkalign_node *node;
 	const struct md_array *a;
 	const struct md_replay *replay;
-	VEC(struct map_range *) moved; /* lists of bad ranges that count from another data offset */
+	VEC(struct byte_range *) moved; /* lists of bad ranges that count from another data offset */
 };
 
 static void opening_done(struct opening *o)
@@ -21,7 +21,7 @@ static void opening_done(struct opening *o)
 /* Bad ranges as the new shape sees them, whose data area begins elsewhere. */
 static int move_bad(struct opening *o, const struct md_member *m, struct map_md_member *to)
 {
-	struct map_range *moved = calloc(m->bad_count, sizeof(*moved));
+	struct byte_range *moved = calloc(m->bad_count, sizeof(*moved));
 
 	if (!moved)
 		return -ENOMEM;
@@ -38,7 +38,7 @@ static int move_bad(struct opening *o, const struct md_member *m, struct map_md_
 		    end <= to->data_offset_bytes)
 			continue;
 		begin = begin > to->data_offset_bytes ? begin - to->data_offset_bytes : 0;
-		moved[to->bad_count++] = (struct map_range){ begin, end - to->data_offset_bytes - begin };
+		moved[to->bad_count++] = (struct byte_range){ begin, end - to->data_offset_bytes - begin };
 	}
 	return 0;
 }

@@ -162,7 +162,7 @@ static int shared_bytes(const struct md_array *a, size_t ranges, uint64_t *ret_b
 		return -ENOMEM;
 	for (size_t i = 0; i < a->count; i++)
 		for (size_t k = 0; k < a->members[i]->bad_count; k++) {
-			const struct map_range *bad = &a->members[i]->bad[k];
+			const struct byte_range *bad = &a->members[i]->bad[k];
 
 			steps[count++] = (struct step){ bad->offset_bytes, 1 };
 			steps[count++] = (struct step){ bad->offset_bytes + bad->length_bytes, -1 };

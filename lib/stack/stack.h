@@ -101,7 +101,7 @@ int stack_close(struct stack *stack, struct blkalign_error *reterr);
 /** Add the image or raw disk at `path` to the stack, its topology assumed. */
 int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr);
 /** Likewise, but reads that touch one of the `bad` ranges (see dev_open_bad_ranges()) fail. */
-int stack_add_rescued(struct stack *stack, const char *path, const struct dev_range *bad, size_t bad_count, struct blkalign_error *reterr);
+int stack_add_rescued(struct stack *stack, const char *path, const struct byte_range *bad, size_t bad_count, struct blkalign_error *reterr);
 
 /** Tell when the image `dev` of `node` is empty, or a container (qcow2, VMDK, gzip, ...) instead of a disk's bytes. 0 or -ENOMEM. */
 int stack_remark_image_format(struct stack *stack, const struct blkalign_node *node, struct dev *dev);

@@ -83,7 +83,7 @@ void array_kill(struct array *array)
 #define MIRROR_PIECE 4096U
 
 static int resync_mirror(struct array *array, const struct raid_geometry *g, const struct map_md_member *members,
-			 const struct map_range *range)
+			 const struct byte_range *range)
 {
 	uint8_t buffer[MIRROR_PIECE];
 	struct raid_place place;
@@ -125,7 +125,7 @@ static int compute_parity(const struct raid_row *row, const bool *here)
 	return raid_recover(row, lost, count);
 }
 
-static int resync_row(const struct raid_geometry *g, const struct map_md_member *members, const struct map_range *range)
+static int resync_row(const struct raid_geometry *g, const struct map_md_member *members, const struct byte_range *range)
 {
 	static uint8_t rows[MEMBERS_MAX][MIRROR_PIECE];
 	uint8_t *blocks[MEMBERS_MAX];
@@ -150,14 +150,14 @@ static int resync_row(const struct raid_geometry *g, const struct map_md_member 
 	return r < 0 ? r : 0;
 }
 
-static int resync_range(struct array *array, const struct raid_geometry *g, const struct map_md_member *members, struct map_range range)
+static int resync_range(struct array *array, const struct raid_geometry *g, const struct map_md_member *members, struct byte_range range)
 {
 	uint64_t end = range.offset_bytes + range.length_bytes;
 	uint64_t limit = g->level == RAID_1 || g->level == RAID_10 ? g->array_bytes : g->used_bytes;
 	int r = 0;
 
 	for (uint64_t at = round_down_u64(range.offset_bytes, MIRROR_PIECE); at < end && at < limit && r >= 0; at += MIRROR_PIECE) {
-		struct map_range piece = { at, limit - at < MIRROR_PIECE ? limit - at : MIRROR_PIECE };
+		struct byte_range piece = { at, limit - at < MIRROR_PIECE ? limit - at : MIRROR_PIECE };
 
 		map_md_lock(array->dev, &piece);
 		r = g->level == RAID_1 || g->level == RAID_10 ? resync_mirror(array, g, members, &piece) : resync_row(g, members, &piece);
@@ -181,7 +181,7 @@ int array_resync(struct array *array, struct blkalign_error *reterr)
 	const struct raid_geometry *g;
 	const struct map_md_member *members = map_md_members(array->dev, &g);
 	size_t count;
-	const struct map_range *doubtful = keep_doubtful(array->keep, &count);
+	const struct byte_range *doubtful = keep_doubtful(array->keep, &count);
 	int r = 0;
 
 	for (size_t i = 0; i < count && r >= 0; i++)

@@ -111,7 +111,7 @@ static const char *read_and_judge(struct trial *t)
 }
 
 /* Where nobody doubts it, redundancy must fit as it stands. */
-static const char *judge_trusted(const struct trial *t, const struct map_range *doubtful, size_t count)
+static const char *judge_trusted(const struct trial *t, const struct byte_range *doubtful, size_t count)
 {
 	size_t i = 0;
 
@@ -157,7 +157,7 @@ static const char *judge_unforced(struct trial *t)
 static const char *judge_recovery(struct trial *t, bool force)
 {
 	struct blkalign_error err = { 0 };
-	const struct map_range *doubtful;
+	const struct byte_range *doubtful;
 	const char *fault = NULL;
 	size_t count;
 

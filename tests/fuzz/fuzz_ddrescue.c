@@ -5,7 +5,7 @@
 
 static void check_ranges(const struct ddrescue_map *map, uint64_t size)
 {
-	struct dev_range *ranges;
+	struct byte_range *ranges;
 	uint64_t end = 0;
 	size_t count;
 

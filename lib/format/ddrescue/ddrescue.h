@@ -47,6 +47,6 @@ int ddrescue_set(struct ddrescue_map *map, uint64_t offset_bytes, uint64_t lengt
  * What of a device of `size_bytes` is not finished, by what the map says and by what it does not mention: ascending, apart from each other, freed by the caller
  * with free(). -ENOMEM.
  */
-int ddrescue_unfinished(const struct ddrescue_map *map, uint64_t size_bytes, struct dev_range **ret_ranges, size_t *ret_count);
+int ddrescue_unfinished(const struct ddrescue_map *map, uint64_t size_bytes, struct byte_range **ret_ranges, size_t *ret_count);
 
 #endif

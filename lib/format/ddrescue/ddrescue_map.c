@@ -115,9 +115,9 @@ int ddrescue_set(struct ddrescue_map *map, uint64_t offset_bytes, uint64_t lengt
 }
 
 /* Ranges that touch become one. There is room. */
-static void add_range(struct dev_range *ranges, size_t *count, uint64_t begin, uint64_t end, uint64_t size_bytes)
+static void add_range(struct byte_range *ranges, size_t *count, uint64_t begin, uint64_t end, uint64_t size_bytes)
 {
-	struct dev_range *last = *count ? &ranges[*count - 1] : NULL;
+	struct byte_range *last = *count ? &ranges[*count - 1] : NULL;
 
 	if (end > size_bytes)
 		end = size_bytes;
@@ -126,12 +126,12 @@ static void add_range(struct dev_range *ranges, size_t *count, uint64_t begin, u
 	if (last && last->offset_bytes + last->length_bytes == begin)
 		last->length_bytes += end - begin;
 	else
-		ranges[(*count)++] = (struct dev_range){ begin, end - begin };
+		ranges[(*count)++] = (struct byte_range){ begin, end - begin };
 }
 
-int ddrescue_unfinished(const struct ddrescue_map *map, uint64_t size_bytes, struct dev_range **ret_ranges, size_t *ret_count)
+int ddrescue_unfinished(const struct ddrescue_map *map, uint64_t size_bytes, struct byte_range **ret_ranges, size_t *ret_count)
 {
-	struct dev_range *ranges = calloc(map->blocks.count + 2, sizeof(*ranges));
+	struct byte_range *ranges = calloc(map->blocks.count + 2, sizeof(*ranges));
 	uint64_t covered = 0;
 
 	if (!ranges)

@@ -56,12 +56,6 @@ int md1_badblocks_decode(const void *data, size_t length, unsigned shift, struct
 	return 0;
 }
 
-static void store(uint8_t *p, uint64_t word)
-{
-	for (unsigned i = 0; i < 8; i++)
-		p[i] = (uint8_t)(word >> 8 * i);
-}
-
 int md1_badblocks_encode(const struct md1_bad_range *ranges, size_t count, unsigned shift, void *data, size_t length)
 {
 	size_t words = length / 8, used = 0;
@@ -82,7 +76,7 @@ int md1_badblocks_encode(const struct md1_bad_range *ranges, size_t count, unsig
 
 			if (used == words)
 				return -ENOSPC;
-			store((uint8_t *)data + 8 * used++, at << 10 | part);
+			store_le((uint8_t *)data + 8 * used++, 8, at << 10 | part);
 			at += part;
 			left -= part;
 		}

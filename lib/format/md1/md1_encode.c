@@ -3,14 +3,7 @@
 #include "format/md1/md1.h"
 #include "format/md1/md1_ondisk.h"
 
-static void put(void *raw, size_t at, unsigned width, uint64_t value)
-{
-	uint8_t *p = (uint8_t *)raw + at;
-
-	for (unsigned i = 0; i < width; i++)
-		p[i] = (uint8_t)(value >> 8 * i);
-}
-#define PUT(raw, field, value) put(raw, offsetof(struct md1_ondisk, field), sizeof(((struct md1_ondisk *)0)->field), value)
+#define PUT(raw, field, value) store_le(&((struct md1_ondisk *)(raw))->field, sizeof(((struct md1_ondisk *)0)->field), value)
 
 static uint32_t max_dev(const void *raw) { return load_le32((const uint8_t *)raw + offsetof(struct md1_ondisk, max_dev)); }
 
@@ -40,7 +33,7 @@ bool md1_put_role(void *raw, uint32_t number, uint16_t role)
 {
 	if (number >= max_dev(raw))
 		return false;
-	put(raw, sizeof(struct md1_ondisk) + 2 * (size_t)number, 2, role);
+	store_le((uint8_t *)raw + sizeof(struct md1_ondisk) + 2 * (size_t)number, 2, role);
 	return true;
 }
 

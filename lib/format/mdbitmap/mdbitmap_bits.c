@@ -66,18 +66,17 @@ int mdbitmap_ranges(const struct mdbitmap *bitmap, const uint8_t *bits, uint64_t
 	return 0;
 }
 
-static void put(void *raw, size_t at, unsigned width, uint64_t value)
-{
-	uint8_t *p = (uint8_t *)raw + at;
-
-	for (unsigned i = 0; i < width; i++)
-		p[i] = (uint8_t)(value >> 8 * i);
-}
-
 void mdbitmap_put_events(void *raw, uint64_t events, uint64_t events_cleared)
 {
-	put(raw, offsetof(struct mdbitmap_ondisk, events), 8, events);
-	put(raw, offsetof(struct mdbitmap_ondisk, events_cleared), 8, events_cleared);
+	struct mdbitmap_ondisk *d = raw;
+
+	store_le(&d->events, sizeof(d->events), events);
+	store_le(&d->events_cleared, sizeof(d->events_cleared), events_cleared);
 }
 
-void mdbitmap_put_flags(void *raw, uint32_t state_flags) { put(raw, offsetof(struct mdbitmap_ondisk, state), 4, state_flags); }
+void mdbitmap_put_flags(void *raw, uint32_t state_flags)
+{
+	struct mdbitmap_ondisk *d = raw;
+
+	store_le(&d->state, sizeof(d->state), state_flags);
+}

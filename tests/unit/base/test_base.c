@@ -46,6 +46,33 @@ static void test_byte_order(void **state)
 	assert_true(load_be64(b) == UINT64_C(0x0102030405060708));
 }
 
+static void test_store(void **state)
+{
+	uint8_t bytes[] = { 9, 9, 9, 9, 9 };
+
+	(void)state;
+	store_le(bytes + 1, 3, 0x8877665544332211);
+	assert_memory_equal(bytes, ((uint8_t[]){ 9, 0x11, 0x22, 0x33, 9 }), sizeof(bytes));
+}
+
+static void test_ranges(void **state)
+{
+	struct byte_range ranges[] = { { 30, 10 }, { 8, 4 }, { 0, 5 }, { 12, 3 }, { 32, 20 }, { 33, 1 }, { 90, UINT64_MAX } };
+	const struct byte_range tidy[] = { { 0, 5 }, { 8, 7 }, { 30, 22 }, { 90, UINT64_MAX } };
+	const uint64_t ats[] = { 0, 4, 5, 8, 14, 15, 51, 52, UINT64_MAX - 1, UINT64_MAX };
+	const size_t behind[] = { 0, 0, 1, 1, 1, 2, 2, 3, 3, 4 };
+	size_t count = ranges_tidy(ranges, ARRAY_SIZE(ranges));
+
+	(void)state;
+	assert_int_equal(count, ARRAY_SIZE(tidy));
+	assert_memory_equal(ranges, tidy, sizeof(tidy));
+	assert_int_equal(range_end(&ranges[1]), 15);
+	for (size_t i = 0; i < ARRAY_SIZE(ats); i++)
+		assert_int_equal(ranges_behind(ranges, count, ats[i]), behind[i]);
+	assert_int_equal(ranges_behind(NULL, 0, 1), 0);
+	assert_int_equal(ranges_tidy(NULL, 0), 0);
+}
+
 static void test_escape(void **state)
 {
 	char out[64];
@@ -155,9 +182,17 @@ static void test_utf16(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_siphash), cmocka_unit_test(test_utf16),	     cmocka_unit_test(test_checked_arithmetic),
-		cmocka_unit_test(test_crc),	cmocka_unit_test(test_byte_order),   cmocka_unit_test(test_escape),
-		cmocka_unit_test(test_join),	cmocka_unit_test(test_format_bytes), cmocka_unit_test(test_arena_and_strbuf),
+		cmocka_unit_test(test_store),
+		cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_siphash),
+		cmocka_unit_test(test_utf16),
+		cmocka_unit_test(test_checked_arithmetic),
+		cmocka_unit_test(test_crc),
+		cmocka_unit_test(test_byte_order),
+		cmocka_unit_test(test_escape),
+		cmocka_unit_test(test_join),
+		cmocka_unit_test(test_format_bytes),
+		cmocka_unit_test(test_arena_and_strbuf),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -161,8 +161,8 @@ static void test_zeros_in_memory(void **state)
 
 static void test_bad_ranges(void **state)
 {
-	static const struct dev_range ranges[] = { { 100, 50 }, { 150, 1 }, { 4096, 512 }, { 60000, 10000 } };
-	static const struct dev_range crossed[] = { { 100, 50 }, { 120, 1 } };
+	static const struct byte_range ranges[] = { { 100, 50 }, { 150, 1 }, { 4096, 512 }, { 60000, 10000 } };
+	static const struct byte_range crossed[] = { { 100, 50 }, { 120, 1 } };
 	static uint8_t data[65536], got[65536];
 	_cleanup_dev_ struct dev *mem = NULL, *bad = NULL, *none = NULL;
 	struct dev_request q[200];

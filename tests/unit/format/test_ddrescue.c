@@ -158,7 +158,7 @@ static void unfinished(const char *text, uint64_t size, const char *expected)
 {
 	_cleanup_ddrescue_map_ struct ddrescue_map map;
 	_cleanup_strbuf_ struct strbuf got = { 0 };
-	struct dev_range *ranges = NULL;
+	struct byte_range *ranges = NULL;
 	size_t count = 0;
 
 	decode(text, &map);

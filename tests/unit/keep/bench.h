@@ -290,14 +290,14 @@ static inline int bench_begin(uint64_t offset_bytes, uint64_t length_bytes)
 {
 	struct map_md_guard *g = keep_guard(bench.keep);
 
-	return g->ops->begin(g, &(struct map_range){ offset_bytes, length_bytes }, 1, &err);
+	return g->ops->begin(g, &(struct byte_range){ offset_bytes, length_bytes }, 1, &err);
 }
 
 static inline void bench_end(uint64_t offset_bytes, uint64_t length_bytes, bool complete)
 {
 	struct map_md_guard *g = keep_guard(bench.keep);
 
-	g->ops->end(g, &(struct map_range){ offset_bytes, length_bytes }, 1, complete);
+	g->ops->end(g, &(struct byte_range){ offset_bytes, length_bytes }, 1, complete);
 }
 
 static inline int bench_fail(uint32_t slot)
@@ -318,7 +318,7 @@ static inline void bench_doubt(uint64_t offset_bytes, uint64_t length_bytes)
 {
 	struct map_md_guard *g = keep_guard(bench.keep);
 
-	g->ops->doubt(g, &(struct map_range){ offset_bytes, length_bytes }, 1);
+	g->ops->doubt(g, &(struct byte_range){ offset_bytes, length_bytes }, 1);
 }
 
 /* --- the real tool --- */

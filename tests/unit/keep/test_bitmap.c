@@ -29,7 +29,7 @@ static uint64_t count_set(unsigned image)
 static void doubtful_are(const uint64_t (*ranges)[2], size_t expected)
 {
 	size_t count;
-	const struct map_range *found = keep_doubtful(bench.keep, &count);
+	const struct byte_range *found = keep_doubtful(bench.keep, &count);
 
 	assert_int_equal(count, expected);
 	for (size_t i = 0; i < count; i++) {
@@ -41,7 +41,7 @@ static void doubtful_are(const uint64_t (*ranges)[2], size_t expected)
 static void resync_all(void)
 {
 	size_t count;
-	const struct map_range *found = keep_doubtful(bench.keep, &count);
+	const struct byte_range *found = keep_doubtful(bench.keep, &count);
 
 	for (size_t i = 0; i < count; i++)
 		keep_range_resynced(bench.keep, &found[i]);
@@ -83,7 +83,7 @@ static void test_after_a_crash(void **state)
 		assert_true(keep_was_dirty(bench.keep));
 		doubtful_are(cases[c].ranges, 2);
 		/* One of two is resynced. */
-		keep_range_resynced(bench.keep, &(struct map_range){ cases[c].ranges[1][0] * CHUNK, CHUNK });
+		keep_range_resynced(bench.keep, &(struct byte_range){ cases[c].ranges[1][0] * CHUNK, CHUNK });
 		assert_int_equal(keep_close(bench.keep, &err), 0);
 		bench_reopen(0);
 		doubtful_are(cases[c].ranges, 1);
@@ -106,8 +106,8 @@ static void test_resync_in_steps(void **state)
 	bench_load("raid5-crash-bitmap", 'm', 0);
 	assert_int_equal(bench_open(), 0);
 	for (uint64_t at = 0; at < CHUNK; at += 16 * KIB)
-		keep_range_resynced(bench.keep, &(struct map_range){ 5 * CHUNK + at, 16 * KIB });
-	keep_range_resynced(bench.keep, &(struct map_range){ 33 * CHUNK, CHUNK - 512 });
+		keep_range_resynced(bench.keep, &(struct byte_range){ 5 * CHUNK + at, 16 * KIB });
+	keep_range_resynced(bench.keep, &(struct byte_range){ 33 * CHUNK, CHUNK - 512 });
 	assert_int_equal(keep_close(bench.keep, &err), 0);
 	assert_int_equal(count_set(0), 1);
 	bench_reopen(0);
@@ -458,10 +458,10 @@ static void *write_many(void *arg)
 
 	for (unsigned i = 0; i < 300; i++) {
 		struct map_md_guard *g = keep_guard(bench.keep);
-		struct map_range range;
+		struct byte_range range;
 
 		seed = seed * 1103515245 + 12345;
-		range = (struct map_range){ (seed >> 8) % 110 * CHUNK, 2 * CHUNK };
+		range = (struct byte_range){ (seed >> 8) % 110 * CHUNK, 2 * CHUNK };
 		if (g->ops->begin(g, &range, 1, NULL) < 0)
 			__atomic_fetch_add(&bad, 1, __ATOMIC_SEQ_CST);
 		pthread_mutex_lock(&trace.lock);

@@ -68,7 +68,7 @@ static uint8_t *block(uint32_t slot, uint64_t device_bytes)
 static bool doubtful(uint64_t offset_bytes, uint64_t length_bytes)
 {
 	size_t count;
-	const struct map_range *r = keep_doubtful(bench.keep, &count);
+	const struct byte_range *r = keep_doubtful(bench.keep, &count);
 
 	for (size_t i = 0; i < count; i++)
 		if (r[i].offset_bytes < offset_bytes + length_bytes && offset_bytes < r[i].offset_bytes + r[i].length_bytes)

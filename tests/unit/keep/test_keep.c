@@ -80,7 +80,7 @@ static void test_active_and_clean(void **state)
 /* As if the power had gone: the next one finds it dirty, all of it. */
 static void test_abandoned(void **state)
 {
-	const struct map_range *ranges;
+	const struct byte_range *ranges;
 	size_t count;
 
 	(void)state;
@@ -107,7 +107,7 @@ static void test_abandoned(void **state)
 static void test_doubt(void **state)
 {
 	static const char *const cases[] = { "raid5-11-5", "raid1-10-2-bitmap", "raid10-12-4-n2" };
-	const struct map_range *ranges;
+	const struct byte_range *ranges;
 	size_t count;
 
 	(void)state;

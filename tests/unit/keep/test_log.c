@@ -294,7 +294,7 @@ static void *log_many(void *arg)
 		struct raid_stripe stripe;
 		uint8_t parity[4096] = { 1 };
 		struct map_md_partial partial = { .array_bytes = at, .length_bytes = 4096, .row_bytes = 4096, .parity = parity };
-		struct map_range range = { 0, 4096 };
+		struct byte_range range = { 0, 4096 };
 
 		if (raid_locate(&bench.geometry, at, 0, &place) < 0)
 			return arg;

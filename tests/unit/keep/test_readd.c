@@ -2,7 +2,7 @@
 /* A member that a kernel failed and removed, and what the bitmaps say that it lacks: the chunks in which it differs from the array, and nothing else of note. */
 #include "keep/bench.h"
 
-static struct map_range *lacks;
+static struct byte_range *lacks;
 static size_t count;
 
 static void setup_case(const char *name)

@@ -104,7 +104,7 @@ static void test_first_write(void **state)
 /* A torn log: what the others say is replayed, and all is in doubt. Nothing is logged until somebody resynced it. */
 static void test_torn(void **state)
 {
-	const struct map_range *ranges;
+	const struct byte_range *ranges;
 	struct map_md_guard *guard;
 	struct map_md_partial partial = { .length_bytes = 4096, .row_bytes = 4096 };
 	uint8_t parity[4096] = { 0 };

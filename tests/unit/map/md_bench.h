@@ -51,12 +51,12 @@ struct bench {
 	uint64_t size_bytes;
 	uint64_t seed;
 	bool with_log, read_only, use_doubtful;
-	const struct map_range *doubtful;
+	const struct byte_range *doubtful;
 	size_t doubtful_count;
 	/* of the guard */
 	int begin_result, log_result, fail_result, flushed_result;
 	unsigned doubts;
-	struct map_range doubt; /* the last one */
+	struct byte_range doubt; /* the last one */
 	void (*on_log)(struct bench *b, const struct map_md_partial *partials, size_t count);
 	pthread_mutex_t lock;
 	bool keep_journal;
@@ -179,7 +179,7 @@ static inline struct probe *probe_new(uint32_t slot, uint64_t data_bytes)
 	return p;
 }
 
-static inline int guard_begin(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr)
+static inline int guard_begin(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, struct blkalign_error *reterr)
 {
 	(void)reterr;
 	for (size_t i = 0; i < count; i++) {
@@ -189,7 +189,7 @@ static inline int guard_begin(struct map_md_guard *guard, const struct map_range
 	return ((struct bench *)guard)->begin_result;
 }
 
-static inline void guard_end(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete)
+static inline void guard_end(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, bool complete)
 {
 	(void)guard;
 	for (size_t i = 0; i < count; i++)
@@ -233,7 +233,7 @@ static inline int guard_flushed(struct map_md_guard *guard, uint64_t mark)
 	return ((struct bench *)guard)->flushed_result;
 }
 
-static inline void guard_doubt(struct map_md_guard *guard, const struct map_range *ranges, size_t count)
+static inline void guard_doubt(struct map_md_guard *guard, const struct byte_range *ranges, size_t count)
 {
 	struct bench *b = (struct bench *)guard;
 

@@ -176,7 +176,7 @@ static void test_rebuilding(void **state)
 
 static void test_bad_ranges(void **state)
 {
-	static const struct map_range bad[] = { { 512, 1024 }, { CHUNK + 100, 50 }, { 6 * CHUNK, 2 * CHUNK } };
+	static const struct byte_range bad[] = { { 512, 1024 }, { CHUNK + 100, 50 }, { 6 * CHUNK, 2 * CHUNK } };
 	_cleanup_dev_ struct dev *dev = NULL;
 
 	(void)state;
@@ -206,7 +206,7 @@ static uint8_t first_byte(struct dev *dev, uint64_t at)
 
 static void test_raid1_choice(void **state)
 {
-	static const struct map_range bad[] = { { 100, 1 } };
+	static const struct byte_range bad[] = { { 100, 1 } };
 	_cleanup_dev_ struct dev *dev = NULL;
 
 	(void)state;
@@ -344,7 +344,7 @@ static void test_short_member(void **state)
 /* Where the array was not stopped cleanly nothing is computed, unless told to. */
 static void test_doubtful(void **state)
 {
-	static const struct map_range doubtful[] = { { CHUNK, CHUNK }, { 3 * CHUNK + 512, 512 } };
+	static const struct byte_range doubtful[] = { { CHUNK, CHUNK }, { 3 * CHUNK + 512, 512 } };
 	const uint64_t lengths[4] = { ROWS * CHUNK, ROWS * CHUNK, ROWS * CHUNK, ROWS * CHUNK };
 
 	(void)state;
@@ -371,7 +371,7 @@ static void test_doubtful(void **state)
 		assert_non_null(strstr(err.message, "not stopped cleanly"));
 		/* Stripe 3: P on slot 0. Stripe 7 likewise; stripe 2: data on 2 3 0. */
 		assert_int_equal(dev_read(dev, 6 * CHUNK, buffer, 3 * CHUNK, &err), 0);
-		assert_int_equal(map_md_set_trusted(dev, &(struct map_range){ CHUNK, CHUNK }), 0);
+		assert_int_equal(map_md_set_trusted(dev, &(struct byte_range){ CHUNK, CHUNK }), 0);
 		expect_all(dev);
 	}
 }

@@ -441,7 +441,7 @@ static void test_flush_of_the_guard_failed(void **state)
 static void test_only_copy_fails(void **state)
 {
 	const struct shape s = { RAID_1, 0, 2, 0, 64 * K, 0 };
-	static const struct map_range bad = { 8 * K, 4 * K };
+	static const struct byte_range bad = { 8 * K, 4 * K };
 	struct bench *b = start(&s);
 	struct map_md_events events;
 

@@ -7,7 +7,7 @@
 
 #define RANGES 6U
 
-static struct map_range bad[BENCH_MEMBERS][RANGES];
+static struct byte_range bad[BENCH_MEMBERS][RANGES];
 
 /* What a member has that it must not be asked for is junk. */
 static void spoil(const struct bench *b, uint32_t slot, uint64_t from, uint64_t end)
@@ -26,9 +26,9 @@ static void add_bad_ranges(struct bench *b, uint32_t slot)
 	unsigned count = 0;
 
 	while (count < RANGES && at < size) {
-		struct map_range *range = &bad[slot][count++];
+		struct byte_range *range = &bad[slot][count++];
 
-		*range = (struct map_range){ at, 1 + bench_random(b) % 5000 };
+		*range = (struct byte_range){ at, 1 + bench_random(b) % 5000 };
 		spoil(b, slot, at, at + range->length_bytes);
 		at += range->length_bytes + bench_random(b) % 9000 + 1;
 	}

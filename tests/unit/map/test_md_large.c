@@ -95,7 +95,7 @@ static void test_doubtful_ranges(void **state)
 	enum { BYTES = 3000 };
 	const struct shape s = { RAID_4, 0, 3, 4 * K, 4 * K, 0 };
 	static bool doubtful[BYTES];
-	struct map_range ranges[40];
+	struct byte_range ranges[40];
 	struct bench *b = bench_new(&s);
 	size_t count = 0;
 
@@ -103,7 +103,7 @@ static void test_doubtful_ranges(void **state)
 	bench_open(b, &s);
 	bench_fill(b);
 	for (uint64_t at = 7; at < BYTES - 100 && count < 40; at += 75) {
-		ranges[count++] = (struct map_range){ at, 1 + bench_random(b) % 70 };
+		ranges[count++] = (struct byte_range){ at, 1 + bench_random(b) % 70 };
 		memset(doubtful + at, 1, ranges[count - 1].length_bytes);
 	}
 	b->doubtful = ranges;
@@ -111,7 +111,7 @@ static void test_doubtful_ranges(void **state)
 	b->members[0].dev = NULL;
 	bench_open(b, &s);
 	for (unsigned round = 0; round < 120; round++) {
-		struct map_range trusted = { bench_random(b) % BYTES, bench_random(b) % 60 };
+		struct byte_range trusted = { bench_random(b) % BYTES, bench_random(b) % 60 };
 
 		for (uint64_t at = 0; at < BYTES; at++) {
 			uint8_t byte;
@@ -123,7 +123,7 @@ static void test_doubtful_ranges(void **state)
 		for (uint64_t at = trusted.offset_bytes; at < trusted.offset_bytes + trusted.length_bytes && at < BYTES; at++)
 			doubtful[at] = false;
 	}
-	assert_int_equal(map_md_set_trusted(b->md, &(struct map_range){ 0, UINT64_MAX }), 0);
+	assert_int_equal(map_md_set_trusted(b->md, &(struct byte_range){ 0, UINT64_MAX }), 0);
 	bench_expect_all(b);
 	bench_free(b);
 }

@@ -75,7 +75,7 @@ static void test_cheaper_way(void **state)
 /* Old parity is not believed where it may not fit: it is computed from the data, and fits afterwards. */
 static void test_doubtful(void **state)
 {
-	static const struct map_range doubtful = { 0, 8 * K };
+	static const struct byte_range doubtful = { 0, 8 * K };
 	struct bench *b = start(&raid5_of_7, false);
 	struct raid_stripe stripe = raid_stripe_at(&b->geometry, 0);
 
@@ -354,7 +354,7 @@ static void test_flush(void **state)
 /* Written beyond what is rebuilt, read only below; bad ranges are written and stay bad. */
 static void test_half_there(void **state)
 {
-	static const struct map_range bad = { 3 * 8 * K + 1000, 3000 };
+	static const struct byte_range bad = { 3 * 8 * K + 1000, 3000 };
 
 	(void)state;
 	for (unsigned level6 = 0; level6 < 2; level6++) {

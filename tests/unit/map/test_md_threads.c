@@ -174,7 +174,7 @@ static void *rebuild(void *arg)
 	for (uint32_t i = 0; i < b->members_count; i++)
 		blocks[i] = malloc(g->chunk_bytes);
 	for (uint64_t at = 0; at < g->used_bytes; at += g->chunk_bytes) {
-		struct map_range range = { at, g->chunk_bytes };
+		struct byte_range range = { at, g->chunk_bytes };
 		struct raid_row row = { .geometry = g, .stripe = raid_stripe_at(g, at), .blocks = blocks, .length_bytes = g->chunk_bytes };
 
 		map_md_lock(b->md, &range);
@@ -258,7 +258,7 @@ static void *write_somewhere(void *arg)
 static void test_lock(void **state)
 {
 	struct bench *b = start(&shapes[3]);
-	struct map_range range = { 0, 4 * K };
+	struct byte_range range = { 0, 4 * K };
 	pthread_t other;
 	void *result;
 

@@ -184,7 +184,7 @@ static void test_unreadable(void **state)
 /* Known bad blocks are not read. */
 static void test_bad_blocks(void **state)
 {
-	struct map_range bad = { 65536 + 512, 1024 };
+	struct byte_range bad = { 65536 + 512, 1024 };
 	struct array a;
 	struct blkalign_rebuild *b;
 	struct blkalign_rebuild_progress p;
@@ -248,7 +248,7 @@ static void test_failing_target(void **state)
 /* Only what a bitmap says. */
 static void test_ranges(void **state)
 {
-	static const struct map_range lacks[] = { { 65536 + 512, 8192 }, { 262144, 65536 } };
+	static const struct byte_range lacks[] = { { 65536 + 512, 8192 }, { 262144, 65536 } };
 	struct array a;
 	struct blkalign_rebuild *b;
 	struct blkalign_rebuild_progress p;

@@ -136,7 +136,7 @@ static void test_two_wrong(void **state)
 /* A write may have been cut short there: nobody is blamed. */
 static void test_doubtful(void **state)
 {
-	struct map_range doubtful[] = { { 0, 4096 }, { 131072, 65536 } };
+	struct byte_range doubtful[] = { { 0, 4096 }, { 131072, 65536 } };
 	struct array a;
 	struct blkalign_scrub *s;
 	struct blkalign_scrub_progress p;
@@ -255,7 +255,7 @@ static void test_unreadable(void **state)
 /* raid6: what is left contradicts itself, so that nothing recomputed from it can be relied on. raid5: an unclean stop. */
 static void test_unreadable_and_in_doubt(void **state)
 {
-	struct map_range doubtful = { 0, 65536 };
+	struct byte_range doubtful = { 0, 65536 };
 
 	(void)state;
 	for (unsigned raid6 = 0; raid6 < 2; raid6++) {
@@ -386,7 +386,7 @@ static void test_mirror(void **state)
 /* Known bad blocks cut the kernel's windows: before, inside and behind. */
 static void test_mirror_bad_blocks(void **state)
 {
-	struct map_range bad = { 65536 + 1024, 2048 };
+	struct byte_range bad = { 65536 + 1024, 2048 };
 	struct array a;
 	struct blkalign_scrub *s;
 
@@ -454,7 +454,7 @@ static void trust_after_repair(int32_t level, uint32_t members, uint32_t missing
 	g = a.geometry;
 	for (uint32_t i = 0; i < missing; i++)
 		a.members[i + 1].dev = NULL;
-	a.view.doubtful = &(struct map_range){ 65536, 131072 };
+	a.view.doubtful = &(struct byte_range){ 65536, 131072 };
 	a.view.doubtful_count = 1;
 	assert_int_equal(
 		map_open_md("md0",

@@ -5,13 +5,13 @@
 struct guard {
 	struct map_md_guard guard;
 	const struct array *array;
-	struct map_range open;
-	struct map_range doubt;
+	struct byte_range open;
+	struct byte_range doubt;
 	unsigned begun, flushes;
 	bool fails;
 };
 
-static int guard_begin(struct map_md_guard *guard, const struct map_range *ranges, size_t count, struct blkalign_error *reterr)
+static int guard_begin(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, struct blkalign_error *reterr)
 {
 	struct guard *g = (struct guard *)guard;
 
@@ -25,7 +25,7 @@ static int guard_begin(struct map_md_guard *guard, const struct map_range *range
 	return 0;
 }
 
-static void guard_end(struct map_md_guard *guard, const struct map_range *ranges, size_t count, bool complete)
+static void guard_end(struct map_md_guard *guard, const struct byte_range *ranges, size_t count, bool complete)
 {
 	struct guard *g = (struct guard *)guard;
 
@@ -47,7 +47,7 @@ static int guard_flushed(struct map_md_guard *guard, uint64_t mark)
 	return 0;
 }
 
-static void guard_doubt(struct map_md_guard *guard, const struct map_range *ranges, size_t count)
+static void guard_doubt(struct map_md_guard *guard, const struct byte_range *ranges, size_t count)
 {
 	struct guard *g = (struct guard *)guard;
 
