@@ -10,7 +10,7 @@ static int plan_piece(struct md_batch *b, uint32_t piece)
 	b->piece_leaves = b->band_leaves = b->requests.count;
 	b->reason = NULL;
 	if (md_has_parity(b->md))
-		return op == DEV_READ ? md_plan_rows(b, piece) : md_plan_parity_write(b, piece);
+		return md_plan_rows(b, piece, op);
 	return op == DEV_READ ? md_plan_copies(b, piece) : 0;
 }
 

@@ -98,27 +98,11 @@ static int give_lanes(struct md_batch *b, struct md_band *band)
 	return band->partial ? 0 : -ENOMEM;
 }
 
-int md_plan_parity_write(struct md_batch *b, uint32_t piece)
+int md_plan_write_band(struct md_batch *b, struct md_band *band)
 {
-	uint64_t at = b->pieces.data[piece].range.offset_bytes, end = at + b->pieces.data[piece].range.length_bytes;
-	int r = 0;
+	int r = plan_band(b, band);
 
-	while (r >= 0 && at < end) {
-		struct md_band band;
-
-		b->band_leaves = b->requests.count;
-		md_next_band(b, piece, at, &band);
-		at += band.length_bytes;
-		if (!band.count)
-			continue;
-		r = plan_band(b, &band);
-		if (r >= 0)
-			r = give_lanes(b, &band);
-		band.lanes = b->lanes;
-		if (r >= 0 && vec_push(&b->bands, band) < 0)
-			r = -ENOMEM;
-	}
-	return r;
+	return r < 0 ? r : give_lanes(b, band);
 }
 
 static uint8_t *parity_lane(const struct md_batch *b, const struct md_band *band, uint32_t slot)

@@ -248,8 +248,8 @@ int md_recover_band(struct md_batch *b, const struct md_band *band);
 
 /* --- md_mirror.c, md_rows.c, md_parity_write.c: what to read for a piece --- */
 int md_plan_copies(struct md_batch *b, uint32_t piece);
-int md_plan_rows(struct md_batch *b, uint32_t piece);
-int md_plan_parity_write(struct md_batch *b, uint32_t piece);
+int md_plan_rows(struct md_batch *b, uint32_t piece, enum dev_op op);
+int md_plan_write_band(struct md_batch *b, struct md_band *band);
 int md_compute_parity(struct md_batch *b, struct md_band *band);
 int md_add_mirror_writes(struct md_batch *b, uint32_t piece);
 int md_add_parity_writes(struct md_batch *b, const struct md_band *band);

@@ -204,7 +204,12 @@ static int read_direct(struct md_batch *b, struct md_band *band)
 	return r;
 }
 
-int md_plan_rows(struct md_batch *b, uint32_t piece)
+static int plan_read_band(struct md_batch *b, struct md_band *band)
+{
+	return asks_for_lost(b, band) ? md_plan_recover(b, band, true) : read_direct(b, band);
+}
+
+int md_plan_rows(struct md_batch *b, uint32_t piece, enum dev_op op)
 {
 	uint64_t at = b->pieces.data[piece].range.offset_bytes, end = at + b->pieces.data[piece].range.length_bytes;
 	int r = 0;
@@ -217,7 +222,8 @@ int md_plan_rows(struct md_batch *b, uint32_t piece)
 		at += band.length_bytes;
 		if (!band.count)
 			continue;
-		r = asks_for_lost(b, &band) ? md_plan_recover(b, &band, true) : read_direct(b, &band);
+		r = op == DEV_READ ? plan_read_band(b, &band) : md_plan_write_band(b, &band);
+		band.lanes = b->lanes;
 		if (r >= 0 && vec_push(&b->bands, band) < 0)
 			r = -ENOMEM;
 	}
