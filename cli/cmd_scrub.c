@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "progress.h"
 #include "scrub.h"
 
@@ -41,6 +42,17 @@ static int check_options(const struct cli_options *o)
 
 /* --- the check --- */
 
+/* The state of an interrupted scrub, when it is to be gone on with. */
+static int read_state(const struct cli_options *o, char **ret_text)
+{
+	size_t length;
+	int r = o->resume ? cli_read_file(o->state, ret_text, &length) : 0;
+
+	if (r == 1)
+		fprintf(stderr, "blkalign: %s: there is no such state: start without --resume\n", cli_safe(o->state));
+	return r ? CLI_FAILED : CLI_ALIGNED;
+}
+
 static int open_job(struct job *j)
 {
 	const struct cli_options *o = j->o;
@@ -50,10 +62,9 @@ static int open_job(struct job *j)
 	struct blkalign_error err = { 0 };
 	char *state = NULL;
 
-	if (o->resume)
-		err.code = scrub_state_load(o->state, &state, &err);
-	if (err.code >= 0)
-		err.code = blkalign_run_open(&options, o->targets, o->target_count, &j->run, &err);
+	if (read_state(o, &state) != CLI_ALIGNED)
+		return CLI_FAILED;
+	err.code = blkalign_run_open(&options, o->targets, o->target_count, &j->run, &err);
 	if (err.code >= 0 && o->node)
 		err.code = blkalign_run_node(j->run, o->node, &node, &err);
 	scrub.state = state;
@@ -66,11 +77,17 @@ static int open_job(struct job *j)
 static int save_state(const struct job *j)
 {
 	struct blkalign_error err = { 0 };
+	char *text = NULL;
+	int r;
 
 	if (!j->o->state)
 		return CLI_ALIGNED;
-	err.code = scrub_state_save(j->o->state, j->scrub, &err);
-	return err.code < 0 ? cli_fail(&err) : CLI_ALIGNED;
+	err.code = blkalign_scrub_state(j->scrub, &text, &err);
+	if (err.code < 0)
+		return cli_fail(&err);
+	r = cli_replace_file(j->o->state, text);
+	free(text);
+	return r < 0 ? CLI_FAILED : CLI_ALIGNED;
 }
 
 static int interrupted(const struct job *j)

@@ -24,9 +24,4 @@ void scrub_print_json(const struct scrub_result *result);
 /** What a repair would do, in words. */
 void scrub_print_plan(const struct cli_options *options, const struct blkalign_scrub *scrub, const struct blkalign_scrub_plan *plan);
 
-/** The state file: read whole, NULL when there is none; *ret_text is freed by the caller. 0 or negative errno. */
-int scrub_state_load(const char *path, char **ret_text, struct blkalign_error *reterr);
-/** Written beside, synced, and put in its place: an interrupted write leaves the old one. */
-int scrub_state_save(const char *path, const struct blkalign_scrub *scrub, struct blkalign_error *reterr);
-
 #endif
