@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <isa-l/erasure_code.h>
+#include <string.h>
+
 #include "raid/field.h"
 
-/* Tables, because a row of 4 KiB asks for a dozen powers: worked out anew they would cost as much as the row itself. */
-static const uint8_t powers[255] = {
+/* A table, because a row of 4 KiB asks for a dozen powers: worked out anew they would cost as much as the row itself. */
+static const uint8_t powers[FIELD_POWERS] = {
 	1,   2,	  4,   8,   16,	 32,  64,  128, 29,  58,  116, 232, 205, 135, 19,  38,	76,  152, 45,  90,  180, 117, 234, 201, 143, 3,
 	6,   12,  24,  48,  96,	 192, 157, 39,	78,  156, 37,  74,  148, 53,  106, 212, 181, 119, 238, 193, 159, 35,  70,  140, 5,   10,
 	20,  40,  80,  160, 93,	 186, 105, 210, 185, 111, 222, 161, 95,	 190, 97,  194, 153, 47,  94,  188, 101, 202, 137, 15,	30,  60,
@@ -14,23 +17,11 @@ static const uint8_t powers[255] = {
 	81,  162, 89,  178, 121, 242, 249, 239, 195, 155, 43,  86,  172, 69,  138, 9,	18,  36,  72,  144, 61,	 122, 244, 245, 247, 243,
 	251, 235, 203, 139, 11,	 22,  44,  88,	176, 125, 250, 233, 207, 131, 27,  54,	108, 216, 173, 71,  142,
 };
-static const uint8_t logs[256] = {
-	0,   0,	  1,   25,  2,	 50,  26,  198, 3,   223, 51,  238, 27,	 104, 199, 75,	4,   100, 224, 14,  52,	 141, 239, 129, 28,  193,
-	105, 248, 200, 8,   76,	 113, 5,   138, 101, 47,  225, 36,  15,	 33,  53,  147, 142, 218, 240, 18,  130, 69,  29,  181, 194, 125,
-	106, 39,  249, 185, 201, 154, 9,   120, 77,  228, 114, 166, 6,	 191, 139, 98,	102, 221, 48,  253, 226, 152, 37,  179, 16,  145,
-	34,  136, 54,  208, 148, 206, 143, 150, 219, 189, 241, 210, 19,	 92,  131, 56,	70,  64,  30,  66,  182, 163, 195, 72,	126, 110,
-	107, 58,  40,  84,  250, 133, 186, 61,	202, 94,  155, 159, 10,	 21,  121, 43,	78,  212, 229, 172, 115, 243, 167, 87,	7,   112,
-	192, 247, 140, 128, 99,	 13,  103, 74,	222, 237, 49,  197, 254, 24,  227, 165, 153, 119, 38,  184, 180, 124, 17,  68,	146, 217,
-	35,  32,  137, 46,  55,	 63,  209, 91,	149, 188, 207, 205, 144, 135, 151, 178, 220, 252, 190, 97,  242, 86,  211, 171, 20,  42,
-	93,  158, 132, 60,  57,	 83,  71,  109, 65,  162, 31,  45,  67,	 216, 183, 123, 164, 118, 196, 23,  73,	 236, 127, 12,	111, 246,
-	108, 161, 59,  82,  41,	 157, 85,  170, 251, 96,  134, 177, 187, 204, 62,  90,	203, 89,  95,  176, 156, 169, 160, 81,	11,  245,
-	22,  235, 122, 117, 44,	 215, 79,  174, 213, 233, 230, 231, 173, 232, 116, 214, 244, 234, 168, 80,  88,	 175,
-};
 
-uint8_t field_power(uint32_t exponent) { return powers[exponent % 255]; }
+uint8_t field_power(uint32_t exponent) { return powers[exponent % FIELD_POWERS]; }
 
-uint32_t field_log(uint8_t value) { return logs[value]; }
+uint32_t field_log(uint8_t value) { return (uint32_t)((const uint8_t *)memchr(powers, value, FIELD_POWERS) - powers); }
 
-uint8_t field_times(uint8_t a, uint8_t b) { return a && b ? field_power((uint32_t)logs[a] + logs[b]) : 0; }
+uint8_t field_times(uint8_t a, uint8_t b) { return gf_mul(a, b); }
 
-uint8_t field_inverse(uint8_t value) { return field_power(255U - logs[value]); }
+uint8_t field_inverse(uint8_t value) { return gf_inv(value); }
