@@ -15,31 +15,11 @@ int lvm_connect(struct lvm_volumes *v, const struct blkalign_edge *edge)
 /* Data areas that take turns: how many, and how the kernel divides the segment among them. */
 uint32_t lvm_stripes(const struct lvm2_segment *s)
 {
-	switch (s->type) {
-	case LVM2_STRIPED:
-	case LVM2_RAID0:
+	if (s->type == LVM2_STRIPED || s->type == LVM2_RAID0)
 		return s->data_areas;
-	case LVM2_RAID_PARITY:
+	if (s->type == LVM2_RAID_PARITY)
 		return s->data_areas - s->raid->parity;
-	case LVM2_RAID10:
-		return s->data_areas / s->data_copies;
-	case LVM2_MIRROR:
-	case LVM2_RAID1:
-	case LVM2_SNAPSHOT:
-	case LVM2_THIN_POOL:
-	case LVM2_THIN:
-	case LVM2_CACHE_POOL:
-	case LVM2_CACHE:
-	case LVM2_WRITECACHE:
-	case LVM2_INTEGRITY:
-	case LVM2_VDO_POOL:
-	case LVM2_VDO:
-	case LVM2_ERROR:
-	case LVM2_ZERO:
-	case LVM2_UNKNOWN:
-		break;
-	}
-	return 1;
+	return s->type == LVM2_RAID10 ? s->data_areas / s->data_copies : 1;
 }
 
 /* Whether byte 0 of the segment is at the beginning of what `ref` names. */

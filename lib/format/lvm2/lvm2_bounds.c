@@ -15,38 +15,21 @@ typedef VEC(struct claim) claims_t;
 /* Extents that `ref` of `s` takes where it lies; 0: not known, the volume is used whole. */
 static uint64_t extents_taken(const struct lvm2_segment *s, const struct lvm2_ref *ref)
 {
-	uint64_t data;
+	uint64_t areas, extents = s->extent_count;
 
 	if (ref->role != LVM2_ROLE_DATA)
 		return 0;
-	switch (s->type) {
-	case LVM2_STRIPED:
-	case LVM2_RAID0:
-		return s->extent_count / s->data_areas;
-	case LVM2_MIRROR:
-	case LVM2_RAID1:
-		return s->extent_count;
-	case LVM2_RAID_PARITY:
-		data = s->data_areas - s->raid->parity;
-		return s->extent_count / data + (s->extent_count % data > 0);
-	case LVM2_RAID10:
-		data = s->extent_count * s->data_copies;
-		return data / s->data_areas + (data % s->data_areas > 0);
-	case LVM2_SNAPSHOT:
-	case LVM2_THIN_POOL:
-	case LVM2_THIN:
-	case LVM2_CACHE_POOL:
-	case LVM2_CACHE:
-	case LVM2_WRITECACHE:
-	case LVM2_INTEGRITY:
-	case LVM2_VDO_POOL:
-	case LVM2_VDO:
-	case LVM2_ERROR:
-	case LVM2_ZERO:
-	case LVM2_UNKNOWN:
-		break;
-	}
-	return 0;
+	if (s->type == LVM2_MIRROR || s->type == LVM2_RAID1)
+		areas = 1;
+	else if (s->type == LVM2_STRIPED || s->type == LVM2_RAID0 || s->type == LVM2_RAID10)
+		areas = s->data_areas;
+	else if (s->type == LVM2_RAID_PARITY)
+		areas = s->data_areas - s->raid->parity;
+	else
+		return 0;
+	if (s->type == LVM2_RAID10)
+		extents *= s->data_copies;
+	return extents / areas + (extents % areas > 0);
 }
 
 static int check_ref(const struct lvm2_vg *vg, const struct lvm2_lv *lv, const struct lvm2_segment *s, const struct lvm2_ref *ref,
