@@ -93,16 +93,14 @@ int cli_replace_file(const char *path, const char *text)
 {
 	size_t size = strlen(path) + sizeof(".XXXXXX");
 	char *beside = malloc(size);
-	mode_t mask = umask(0);
 	int fd, error;
 
-	umask(mask);
 	if (!beside)
 		return tell(path, "written", ENOMEM);
 	snprintf(beside, size, "%s.XXXXXX", path);
 	fd = mkostemp(beside, O_CLOEXEC);
 	error = fd < 0 ? errno : write_all(fd, text);
-	if (!error && (fchmod(fd, 0666 & ~mask) < 0 || rename(beside, path) < 0))
+	if (!error && rename(beside, path) < 0)
 		error = errno;
 	if (error && fd >= 0)
 		unlink(beside);

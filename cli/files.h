@@ -7,7 +7,7 @@
 
 /** 0: *ret_text (terminated, freed by the caller) has its contents; 1: there is no such file; CLI errors are told and -1. */
 int cli_read_file(const char *path, char **ret_text, size_t *ret_length);
-/** Write a file beside it, sync it, and rename it: there is the old one or the new one, whatever happens. 0 or -1. */
+/** Write a file of mode 0600 beside it, sync it, and rename it: there is the old one or the new one, whatever happens. 0 or -1. */
 int cli_replace_file(const char *path, const char *text);
 
 #endif
