@@ -2,9 +2,9 @@
 /**
  * LVM2: label and physical volume header, metadata areas, and the volume group that their text describes.
  *
- * Source of the facts: lvm2's lib/format_text and lib/label, checked against images made by lvm2 2.03. Reading only. Errors: -EBADMSG for a wrong
- * checksum, -EPROTO for content that lvm2 would not write, -E2BIG beyond a cap below, -ENOMEM; and what dev_read() returns. No function keeps
- * state; different threads may call them at once.
+ * Source of the facts: lvm2's lib/format_text and lib/label, checked against images made by lvm2 2.03. Errors: -EBADMSG for a wrong checksum, -EPROTO for content that lvm2
+ * would not write, -E2BIG beyond a cap below, -ENOMEM; and what dev_read() returns. Nothing here writes: encoders fill buffers. No function keeps state; different threads
+ * may call them at once.
  */
 #ifndef FORMAT_LVM2_H
 #define FORMAT_LVM2_H
@@ -209,5 +209,82 @@ static inline void lvm2_vg_freep(struct lvm2_vg **vg) { lvm2_vg_free(*vg); }
 bool lvm2_id_valid(const char id[LVM2_ID_LENGTH]);
 /** As lvm2 prints an id. */
 void lvm2_id_format(char ret[LVM2_ID_TEXT], const char id[LVM2_ID_LENGTH]);
+
+/* --- writing: bytes as lvm2 writes them --- */
+
+/** The label's sector: `label->sector` is its number. -E2BIG when the lists do not fit the sector. */
+int lvm2_label_encode(const struct lvm2_label *label, uint8_t ret_sector[512]);
+/** The header at the start of an area: locations of size 0 are left out. */
+void lvm2_mda_encode(const struct lvm2_mda *mda, uint8_t ret_header[512]);
+/** Of a text as it stands on disk. */
+uint32_t lvm2_checksum(const void *data, size_t length);
+
+/** Where the next text goes, and how. A text that reaches the end of the area goes on behind its header. */
+struct lvm2_room {
+	struct lvm2_location location; /* of the new text */
+	uint64_t first_bytes;	       /* of it that lie before the end of the area; the rest begins at byte 512 */
+};
+/**
+ * Behind the committed text, as lvm2 does (format_text.c, _next_rlocn_offset()), so that it stays whole. -ENOSPC when old and new do not fit the area together, rounded up to
+ * sectors. `length` counts the terminating NUL.
+ */
+int lvm2_mda_room(const struct lvm2_mda *mda, const char *text, size_t length, struct lvm2_room *ret_room);
+
+/** A text that is being changed. What this reader does not understand in it stays as it was. */
+struct lvm2_edit;
+/** `text` is copied. */
+int lvm2_edit_open(const char *text, size_t length, struct lvm2_edit **ret_edit, struct blkalign_error *reterr);
+/** A volume group without PVs and volumes, sequence number 0: from `vg` its name, id and extent size. */
+int lvm2_edit_new(const struct lvm2_vg *vg, struct lvm2_edit **ret_edit);
+void lvm2_edit_free(struct lvm2_edit *edit);
+static inline void lvm2_edit_freep(struct lvm2_edit **edit) { lvm2_edit_free(*edit); }
+#define _cleanup_lvm2_edit_ _cleanup_(lvm2_edit_freep)
+
+/** Of `pv` all but flags: it is allocatable. Its key must be new. */
+int lvm2_edit_add_pv(struct lvm2_edit *edit, const struct lvm2_pv *pv);
+
+struct lvm2_new_segment {
+	const char *type; /* as it is written: "striped", "raid5", ... */
+	uint64_t start_extent;
+	uint64_t extent_count;
+	uint64_t stripe_bytes; /* 0: none is written */
+	uint64_t region_bytes; /* likewise */
+	uint32_t data_copies;  /* likewise */
+	/** Of a striped segment: PVs with the extent where each area begins. Of raid types: volumes, metadata and image in turn. */
+	const struct lvm2_new_area {
+		const char *name;
+		uint64_t extent;
+	} * areas;
+	uint32_t area_count;
+};
+struct lvm2_new_lv {
+	const char *name;
+	char id[LVM2_ID_LENGTH + 1];
+	bool visible;
+	uint64_t created_unix;
+	const char *created_on; /* host name */
+	const struct lvm2_new_segment *segments;
+	uint32_t segment_count;
+};
+int lvm2_edit_add_lv(struct lvm2_edit *edit, const struct lvm2_new_lv *lv);
+int lvm2_edit_set_seqno(struct lvm2_edit *edit, uint64_t seqno);
+
+/** What the end of a text says of who wrote it. */
+struct lvm2_signature {
+	const char *description;
+	const char *host;
+	const char *system; /* for a comment behind the host */
+	uint64_t unix_time;
+};
+/**
+ * As it goes to disk, byte by byte as lvm2 lays it out, the group first; `*ret_length` counts the terminating NUL. Freed by the caller. -E2BIG beyond
+ * LVM2_TEXT_MAX.
+ */
+int lvm2_edit_text(struct lvm2_edit *edit, const struct lvm2_signature *signature, char **ret_text, size_t *ret_length);
+
+/** A fresh id from the kernel's random numbers: 0 or negative errno. */
+int lvm2_id_make(char ret[LVM2_ID_LENGTH + 1]);
+/** Why `name` cannot be a volume group's or, with `volume`, a volume's, by lvm2's rules (lib/misc/lvm-string.c), or NULL. Static. */
+const char *lvm2_name_refusal(const char *name, bool volume);
 
 #endif

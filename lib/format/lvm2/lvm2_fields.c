@@ -84,11 +84,6 @@ int lvm2_get_section(struct lvm2_decoder *d, const struct lvm2_node *section, co
 	return 0;
 }
 
-static bool is_name_character(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '_' || c == '.' || c == '-';
-}
-
 int lvm2_copy_name(struct lvm2_decoder *d, const struct lvm2_node *node, const char **ret)
 {
 	const char *name = node->key;
@@ -96,7 +91,7 @@ int lvm2_copy_name(struct lvm2_decoder *d, const struct lvm2_node *node, const c
 	bool good = length <= LVM2_NAME_MAX && name[0] != '-' && !(length <= 2 && name[0] == '.' && name[length - 1] == '.');
 
 	for (uint32_t i = 0; good && i < length; i++)
-		good = is_name_character(name[i]);
+		good = lvm2_is_name_character(name[i]);
 	if (!good)
 		return LVM2_REFUSE(d, node, "a name that lvm2 does not allow: \"%.*s\"", (int)(length < 100 ? length : 100), name);
 	*ret = arena_strndup(d->vg->arena, name, length);

@@ -32,3 +32,40 @@ int64_t lvm2_names_find(const struct lvm2_names *names, struct lvm2_slice name)
 		found = bsearch(&key, names->names, names->count, sizeof(*names->names), by_name);
 	return found ? (int64_t)found->index : -1;
 }
+
+/* --- names that lvm2 allows --- */
+
+bool lvm2_is_name_character(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '_' || c == '.' || c == '-';
+}
+
+/* What lvm2 makes itself bears these. */
+static const char *reserved(const char *name)
+{
+	static const char *const parts[] = { "_cdata",	"_cmeta", "_corig", "_cvol",  "_iorig", "_imeta", "_mimage",  "_mlog",	"_pmspare",
+					     "_rimage", "_rmeta", "_tdata", "_tmeta", "_vdata", "_vpool", "_vorigin", "_wcorig" };
+
+	if (!strncmp(name, "snapshot", 8) || !strncmp(name, "pvmove", 6))
+		return "names that begin with \"snapshot\" or \"pvmove\" are lvm2's own";
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++)
+		if (strstr(name, parts[i]))
+			return "it contains what marks lvm2's own parts of volumes, such as \"_rimage\" or \"_tdata\"";
+	return NULL;
+}
+
+const char *lvm2_name_refusal(const char *name, bool volume)
+{
+	if (!*name)
+		return "it is empty";
+	if (strlen(name) >= LVM2_NAME_MAX)
+		return "it is longer than 127 characters";
+	if (*name == '-')
+		return "it begins with a hyphen";
+	if (!strcmp(name, ".") || !strcmp(name, ".."))
+		return "it is \".\" or \"..\"";
+	for (const char *c = name; *c; c++)
+		if (!lvm2_is_name_character(*c))
+			return "it has characters other than letters, digits and + _ . -";
+	return volume ? reserved(name) : NULL;
+}

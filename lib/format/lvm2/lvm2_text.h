@@ -62,6 +62,8 @@ struct lvm2_names {
 };
 /** Sorts in place; the index of a name that comes twice, or -1. */
 int64_t lvm2_names_sort(struct lvm2_names *names);
+/** Of a group or volume. */
+bool lvm2_is_name_character(char c);
 /** Its index, or -1. */
 int64_t lvm2_names_find(const struct lvm2_names *names, struct lvm2_slice name);
 
