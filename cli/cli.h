@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <blkalign/blkalign.h>
 
@@ -63,6 +64,8 @@ void cli_help(const struct cli_verb *verb);
 
 /** "blkalign: WHERE: MESSAGE" on standard error. Returns CLI_FAILED. */
 int cli_fail(const struct blkalign_error *err);
+/** What is wrong with the options, and where they are listed. Returns CLI_FAILED. */
+int cli_usage(const struct cli_options *options, const char *message);
 
 /**
  * Calls `each` for every graph that the targets make, and frees it afterwards: snapshots stand alone (`label` is their path), all other targets make one
@@ -79,6 +82,10 @@ const char *cli_style(const struct cli_options *options, enum cli_style style);
 /** Print `text` wrapped to the terminal, `indent` columns from the left; line feeds in it are kept. */
 void cli_wrap(const char *text, unsigned indent);
 unsigned cli_width(void);
+/** The graph's remarks, each as a wrapped "note: ...", `indent` columns from the left. Verbs whose standard output is data print them to standard error. */
+void cli_notes(const struct cli_options *options, FILE *out, const struct blkalign_graph *graph, unsigned indent);
+/** "4 KiB", "8.2 GiB" in one of a few rotating static buffers. Not for threads. */
+const char *cli_bytes(uint64_t bytes);
 
 /** "4096", "64k", "1MiB", "8s" (sectors of 512 bytes), "0x1000": `length` characters of `text`. 0, -EINVAL, -ERANGE. */
 int cli_parse_bytes(const char *text, size_t length, uint64_t *ret_bytes);

@@ -14,22 +14,16 @@
 
 #define MAP_SECONDS 15.0 /* what is lost of the account when the machine stops */
 
-static int usage(const char *message)
-{
-	fprintf(stderr, "blkalign: %s\nTry `blkalign copy --help`.\n", message);
-	return CLI_FAILED;
-}
-
 static int check_options(const struct cli_options *o)
 {
 	if (!o->target_count)
-		return usage("copy needs the members: image files or disks");
+		return cli_usage(o, "copy needs the members: image files or disks");
 	if (!o->output)
-		return usage("copy needs --output=FILE, or -o - for standard output");
+		return cli_usage(o, "copy needs --output=FILE, or -o - for standard output");
 	if (o->resume && !o->map)
-		return usage("--resume goes on by a map: it needs --map=FILE");
+		return cli_usage(o, "--resume goes on by a map: it needs --map=FILE");
 	if (!strcmp(o->output, "-") && isatty(STDOUT_FILENO))
-		return usage("-o - writes the contents to standard output, which is a terminal");
+		return cli_usage(o, "-o - writes the contents to standard output, which is a terminal");
 	return CLI_ALIGNED;
 }
 
@@ -253,6 +247,7 @@ int cmd_copy(const struct cli_options *o)
 	if (status != CLI_ALIGNED)
 		return status;
 	cli_catch_signals();
+	cli_notes(o, stderr, blkalign_run_graph(stack), 0);
 	status = copy_node(o, stack);
 	err.code = blkalign_run_close(stack, &err);
 	return err.code < 0 ? cli_fail(&err) : status;

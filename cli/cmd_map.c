@@ -18,12 +18,6 @@ struct question {
 	uint64_t length_bytes;
 };
 
-static int usage(const char *message)
-{
-	fprintf(stderr, "blkalign: %s\nTry `blkalign map --help`.\n", message);
-	return CLI_FAILED;
-}
-
 /* OFFSET or OFFSET+LEN. */
 static int parse_place(const struct cli_options *o, const char *text, struct question *ret)
 {
@@ -45,8 +39,8 @@ static int parse_targets(const struct cli_options *o, struct question *ret)
 	size_t count = o->target_count;
 
 	if (count < 2 || (count == 2 && !o->reverse))
-		return usage(o->reverse ? "map --reverse needs all members, the one that is asked about, and an offset"
-					: "map needs the members, the name of a node, and an offset");
+		return cli_usage(o, o->reverse ? "map --reverse needs all members, the one that is asked about, and an offset"
+					       : "map needs the members, the name of a node, and an offset");
 	*ret = (struct question){ .members = o->targets, .member_count = count == 2 ? 1 : count - 2, .name = o->targets[count - 2] };
 	return parse_place(o, o->targets[count - 1], ret);
 }
@@ -87,7 +81,7 @@ static struct json_object *piece_json(const struct blkalign_location *at, bool r
 	return o;
 }
 
-static int print_json(const struct cli_options *o, const struct blkalign_location *found, size_t count)
+static int print_json(const struct cli_options *o, const struct blkalign_graph *graph, const struct blkalign_location *found, size_t count)
 {
 	struct json_object *document = json_document(), *pieces = json_object_new_array();
 
@@ -95,6 +89,7 @@ static int print_json(const struct cli_options *o, const struct blkalign_locatio
 	for (size_t i = 0; i < count; i++)
 		json_object_array_add(pieces, piece_json(&found[i], o->reverse));
 	json_add(document, "pieces", pieces);
+	json_add(document, "remarks", json_remarks(graph));
 	json_print(document, false);
 	return CLI_ALIGNED;
 }
@@ -206,7 +201,11 @@ static int answer(const struct cli_options *o, struct blkalign_run *run, const s
 	struct blkalign_location *found = NULL;
 	struct blkalign_error err = { 0 };
 	size_t count = 0;
-	int status = find_node(o, run, q->name, &node);
+	int status;
+
+	if (!o->json)
+		cli_notes(o, stderr, blkalign_run_graph(run), 0);
+	status = find_node(o, run, q->name, &node);
 
 	if (status != CLI_ALIGNED)
 		return status;
@@ -214,7 +213,7 @@ static int answer(const struct cli_options *o, struct blkalign_run *run, const s
 			      : blkalign_locate(run, node, q->offset_bytes, q->length_bytes, &found, &count, &err);
 	if (err.code < 0)
 		return cli_fail(&err);
-	status = o->json ? print_json(o, found, count) : print_table(o, found, count);
+	status = o->json ? print_json(o, blkalign_run_graph(run), found, count) : print_table(o, found, count);
 	free(found);
 	return status;
 }

@@ -7,18 +7,12 @@
 
 enum { REBUILD_DONE = 0, REBUILD_DOUBTS = 2 };
 
-static int usage(const char *message)
-{
-	fprintf(stderr, "blkalign: %s\nTry `blkalign rebuild --help`.\n", message);
-	return CLI_FAILED;
-}
-
 static int check_options(const struct cli_options *o)
 {
 	if (!o->target_count)
-		return usage("rebuild needs the members that are there: image files or disks");
+		return cli_usage(o, "rebuild needs the members that are there: image files or disks");
 	if (!o->onto_count)
-		return usage("rebuild needs --onto=DEVICE_OR_FILE: where the missing member is to be");
+		return cli_usage(o, "rebuild needs --onto=DEVICE_OR_FILE: where the missing member is to be");
 	return CLI_ALIGNED;
 }
 
@@ -41,13 +35,11 @@ static int open_rebuild(const struct cli_options *o, struct blkalign_rebuild **r
 
 /* --- what is printed --- */
 
-static const char *bytes(uint64_t n)
+static double share_there(const struct blkalign_rebuild_target *t)
 {
-	static char texts[4][32];
-	static unsigned next;
+	double all = (double)t->start_bytes + (double)t->rebuild_bytes;
 
-	next = (next + 1) % 4;
-	return blkalign_format_bytes(texts[next], sizeof(texts[next]), n, true);
+	return all > 0 ? 100 * (double)t->start_bytes / all : 100;
 }
 
 static void print_target(const struct blkalign_rebuild *b, const struct blkalign_rebuild_target *t, bool dry_run)
@@ -56,13 +48,17 @@ static void print_target(const struct blkalign_rebuild *b, const struct blkalign
 	       cli_safe(blkalign_node_name(blkalign_rebuild_node(b))));
 	switch (t->how) {
 	case BLKALIGN_REBUILD_NEW:
-		printf("%s to be computed", bytes(t->rebuild_bytes));
+		printf("%s to be computed", cli_bytes(t->rebuild_bytes));
 		break;
 	case BLKALIGN_REBUILD_GO_ON:
-		printf("%s are there, %s to be computed", bytes(t->start_bytes), bytes(t->rebuild_bytes));
+		if (!t->start_bytes)
+			printf("begun before, but nothing of it is recorded: %s to be computed", cli_bytes(t->rebuild_bytes));
+		else
+			printf("goes on at %.1f %%: %s are there, %s to be computed", share_there(t), cli_bytes(t->start_bytes),
+			       cli_bytes(t->rebuild_bytes));
 		break;
 	case BLKALIGN_REBUILD_READD:
-		printf("a former member: %s to be computed, by the bitmap", bytes(t->rebuild_bytes));
+		printf("a former member: %s to be computed, by the bitmap", cli_bytes(t->rebuild_bytes));
 		break;
 	}
 	if (t->overwrites)
@@ -98,11 +94,14 @@ static void print_json(const struct blkalign_rebuild *b, const struct blkalign_r
 	for (size_t i = 0; i < blkalign_rebuild_targets(b); i++)
 		json_object_array_add(list, target_json(blkalign_rebuild_target(b, i)));
 	json_add(o, "targets", list);
+	json_add(o, "remarks", json_remarks(blkalign_rebuild_graph(b)));
 	json_print(o, false);
 }
 
 static void print_targets(const struct cli_options *o, const struct blkalign_rebuild *b)
 {
+	if (!o->json)
+		cli_notes(o, stdout, blkalign_rebuild_graph(b), 0);
 	for (size_t i = 0; !o->json && i < blkalign_rebuild_targets(b); i++)
 		print_target(b, blkalign_rebuild_target(b, i), o->dry_run);
 	fflush(stdout);
@@ -136,7 +135,7 @@ static int tell_end(const struct cli_options *o, const struct blkalign_rebuild *
 	if (status != CLI_ALIGNED || o->dry_run)
 		return status;
 	if (!o->json)
-		printf("done: %s read, %s written; in sync\n", bytes(p->read_bytes), bytes(p->written_bytes));
+		printf("done: %s read, %s written; in sync\n", cli_bytes(p->read_bytes), cli_bytes(p->written_bytes));
 	if (!p->mismatch_sectors512)
 		return REBUILD_DONE;
 	fprintf(stderr,

@@ -21,22 +21,16 @@ struct job {
 	char undo[256];
 };
 
-static int usage(const char *message)
-{
-	fprintf(stderr, "blkalign: %s\nTry `blkalign scrub --help`.\n", message);
-	return CLI_FAILED;
-}
-
 static int check_options(const struct cli_options *o)
 {
 	if (!o->target_count)
-		return usage("scrub needs the members: image files or disks");
+		return cli_usage(o, "scrub needs the members: image files or disks");
 	if (o->resume && !o->state)
-		return usage("--resume needs --state=FILE, which was written when the scrub was interrupted");
+		return cli_usage(o, "--resume needs --state=FILE, which was written when the scrub was interrupted");
 	if ((o->yes || o->undo || o->force) && !o->repair)
-		return usage("--yes, --undo and --force go with --repair");
+		return cli_usage(o, "--yes, --undo and --force go with --repair");
 	if (o->repair && !o->dry_run && !o->yes && (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)))
-		return usage("--repair writes to the members: without a terminal to ask at, say --yes");
+		return cli_usage(o, "--repair writes to the members: without a terminal to ask at, say --yes");
 	return CLI_ALIGNED;
 }
 

@@ -12,22 +12,16 @@
 
 #include "serve.h"
 
-static int usage(const char *message)
-{
-	fprintf(stderr, "blkalign: %s\nTry `blkalign serve --help`.\n", message);
-	return CLI_FAILED;
-}
-
 static int check_options(const struct cli_options *o)
 {
 	if (!o->target_count)
-		return usage("serve needs the members: image files or disks");
+		return cli_usage(o, "serve needs the members: image files or disks");
 	if (!o->socket == !o->port)
-		return usage("serve needs --socket=PATH or --port=N, one of the two");
+		return cli_usage(o, "serve needs --socket=PATH or --port=N, one of the two");
 	if (o->address && !o->port)
-		return usage("--address goes with --port");
+		return cli_usage(o, "--address goes with --port");
 	if (o->rw && o->cow)
-		return usage("--rw writes to the members, --cow writes nothing to them: give one of the two");
+		return cli_usage(o, "--rw writes to the members, --cow writes nothing to them: give one of the two");
 	return CLI_ALIGNED;
 }
 
@@ -53,6 +47,17 @@ static int open_stack(const struct cli_options *o, struct blkalign_run **ret_run
 	return err.code < 0 ? cli_fail(&err) : CLI_ALIGNED;
 }
 
+/* Of what clients may ask for by name; also in the examples then. */
+static const struct blkalign_node *first_content(const struct blkalign_run *run)
+{
+	const struct blkalign_graph *graph = blkalign_run_graph(run);
+
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
+		if (blkalign_run_is_content(run, blkalign_graph_node(graph, i)))
+			return blkalign_graph_node(graph, i);
+	return NULL;
+}
+
 /* The node that clients get without a name; NULL where they must give one. */
 static int find_node(const struct cli_options *o, struct blkalign_run *run, const struct blkalign_node **ret_node)
 {
@@ -61,7 +66,7 @@ static int find_node(const struct cli_options *o, struct blkalign_run *run, cons
 
 	*ret_node = NULL;
 	err.code = blkalign_run_node(run, o->node, ret_node, &err);
-	if (err.code == -EINVAL && !o->node)
+	if (err.code < 0 && !o->node && first_content(run))
 		return CLI_ALIGNED;
 	if (err.code >= 0 && blkalign_run_size(run, *ret_node) == BLKALIGN_UNKNOWN)
 		err.code = blkalign_run_read(run, *ret_node, 0, &(char){ 0 }, 1, &err);
@@ -91,10 +96,7 @@ static void print_contents(const struct cli_options *o, const struct blkalign_ru
 		if (o->node ? node == only : blkalign_run_is_content(run, node) || node == only)
 			print_node(run, node);
 	}
-	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
-		printf("  note: ");
-		cli_wrap(cli_safe(blkalign_graph_remark(graph, i)), 8);
-	}
+	cli_notes(o, stdout, graph, 0);
 }
 
 /* As a part of a URI: what is left needs no quotes in a shell either. */
@@ -183,17 +185,6 @@ static void print_use(const struct example *e)
 	printf("  %-24s ", "or");
 	print_nbd_client(e->socket, e->by_name ? e->node : NULL);
 	printf("%s\n", e->writable ? "" : " -readonly");
-}
-
-/* The node of the examples when clients must give a name. */
-static const struct blkalign_node *first_content(const struct blkalign_run *run)
-{
-	const struct blkalign_graph *graph = blkalign_run_graph(run);
-
-	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
-		if (blkalign_run_is_content(run, blkalign_graph_node(graph, i)))
-			return blkalign_graph_node(graph, i);
-	return NULL;
 }
 
 static void print_example(const struct blkalign_run *run, const struct blkalign_node *node, const struct serve_socket *s)

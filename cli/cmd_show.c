@@ -13,26 +13,16 @@ struct show {
 
 static struct json_object *graph_json(const char *label, const struct blkalign_graph *graph)
 {
-	struct json_object *o = json_document(), *nodes = json_object_new_array(), *remarks = json_object_new_array();
+	struct json_object *o = json_document(), *nodes = json_object_new_array();
 
 	if (label)
 		json_add(o, "target", json_text(label));
 	json_add(o, "source", json_object_new_string(blkalign_graph_source(graph)));
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
 		json_object_array_add(nodes, json_node(blkalign_graph_node(graph, i)));
-	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
-		json_object_array_add(remarks, json_text(blkalign_graph_remark(graph, i)));
 	json_add(o, "nodes", nodes);
-	json_add(o, "remarks", remarks);
+	json_add(o, "remarks", json_remarks(graph));
 	return o;
-}
-
-static void remarks(const struct cli_options *o, const struct blkalign_graph *graph)
-{
-	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
-		printf("%snote:%s ", cli_style(o, CLI_DIM), cli_style(o, CLI_PLAIN));
-		cli_wrap(cli_safe(blkalign_graph_remark(graph, i)), 6);
-	}
 }
 
 static int table(const struct cli_options *o, struct show *s, const char *label, const struct blkalign_graph *graph,
@@ -46,7 +36,7 @@ static int table(const struct cli_options *o, struct show *s, const char *label,
 		printf("%s%s%s\n", cli_style(o, CLI_BOLD), cli_safe(label), cli_style(o, CLI_PLAIN));
 	status = table_print(o, &s->columns, graph, report);
 	if (status == CLI_ALIGNED)
-		remarks(o, graph);
+		cli_notes(o, stdout, graph, 0);
 	return status;
 }
 

@@ -98,6 +98,15 @@ struct json_object *json_node(const struct blkalign_node *node)
 	return o;
 }
 
+struct json_object *json_remarks(const struct blkalign_graph *graph)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
+		json_object_array_add(list, json_text(blkalign_graph_remark(graph, i)));
+	return list;
+}
+
 void json_print(struct json_object *document, bool line)
 {
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE | (line ? JSON_C_TO_STRING_PLAIN : JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED);

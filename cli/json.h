@@ -22,6 +22,8 @@ struct json_object *json_bytes(uint64_t bytes);
 struct json_object *json_value(const struct blkalign_value *value);
 /** Name, kind, all known attributes, the basic ones also when unknown, "origins" and "on". */
 struct json_object *json_node(const struct blkalign_node *node);
+/** What was told while the stack was put together. */
+struct json_object *json_remarks(const struct blkalign_graph *graph);
 /** Print on one line when `line`, else indented; frees it. */
 void json_print(struct json_object *document, bool line);
 

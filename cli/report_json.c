@@ -34,7 +34,6 @@ static struct json_object *layer_json(const struct blkalign_layer *l)
 void report_json(const char *label, const struct blkalign_graph *graph, const struct blkalign_report *report, bool line)
 {
 	struct json_object *o = json_document(), *findings = json_object_new_array(), *layers = json_object_new_array();
-	struct json_object *remarks = json_object_new_array();
 
 	if (label)
 		json_add(o, "target", json_text(label));
@@ -44,10 +43,8 @@ void report_json(const char *label, const struct blkalign_graph *graph, const st
 		json_object_array_add(findings, finding_json(blkalign_report_finding(report, i)));
 	for (size_t i = 0; i < blkalign_report_layers(report); i++)
 		json_object_array_add(layers, layer_json(blkalign_report_layer(report, i)));
-	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
-		json_object_array_add(remarks, json_text(blkalign_graph_remark(graph, i)));
 	json_add(o, "findings", findings);
 	json_add(o, "layers", layers);
-	json_add(o, "remarks", remarks);
+	json_add(o, "remarks", json_remarks(graph));
 	json_print(o, line);
 }

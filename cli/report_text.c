@@ -132,8 +132,7 @@ void report_text(const struct cli_options *o, const char *label, const struct bl
 		printf("\n%slayers%s\n", cli_style(o, CLI_BOLD), cli_style(o, CLI_PLAIN));
 	for (size_t i = 0; i < blkalign_report_layers(report);)
 		i = layer_group(o, report, i);
-	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
-		printf("%snote: ", i ? "" : "\n");
-		cli_wrap(cli_safe(blkalign_graph_remark(graph, i)), 6);
-	}
+	if (blkalign_graph_remarks(graph))
+		putchar('\n');
+	cli_notes(o, stdout, graph, 0);
 }

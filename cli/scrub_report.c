@@ -20,15 +20,6 @@ int scrub_status(const struct scrub_result *r)
 	return p->mismatch_sectors512 || p->unreadable_bytes || p->uncompared_bytes ? SCRUB_MISMATCHES : SCRUB_CLEAN;
 }
 
-static const char *bytes(uint64_t n)
-{
-	static char texts[8][32];
-	static unsigned next;
-
-	next = (next + 1) % 8;
-	return blkalign_format_bytes(texts[next], sizeof(texts[next]), n, true);
-}
-
 /* --- findings --- */
 
 static const char *meaning(const struct blkalign_scrub_finding *f)
@@ -98,7 +89,7 @@ static void print_finding(const struct blkalign_scrub *s, const struct blkalign_
 		snprintf(slot, sizeof(slot), "slot %u", f->slot);
 	format_u64(where, sizeof(where), at);
 	format_u64(first, sizeof(first), f->array_first_bytes);
-	printf("  %-16s %14s %9s %15s  ", node ? cli_safe(blkalign_node_name(node)) : slot, where, bytes(f->length_bytes),
+	printf("  %-16s %14s %9s %15s  ", node ? cli_safe(blkalign_node_name(node)) : slot, where, cli_bytes(f->length_bytes),
 	       f->array_first_bytes == BLKALIGN_UNKNOWN ? "parity" : first);
 	cli_wrap(f->repaired_bytes ? "repaired" : meaning(f), 61);
 }
@@ -137,13 +128,13 @@ static const char *verdict(const struct scrub_result *r)
 static void print_counts(const struct blkalign_scrub_progress *p)
 {
 	if (p->uncompared_bytes)
-		printf("%s of each member have nothing left to be compared with: redundancy is lacking\n", bytes(p->uncompared_bytes));
+		printf("%s of each member have nothing left to be compared with: redundancy is lacking\n", cli_bytes(p->uncompared_bytes));
 	if (p->mismatch_sectors512)
 		printf("%" PRIu64 " sectors mismatch, as md counts them\n", p->mismatch_sectors512);
 	if (p->unreadable_bytes)
-		printf("%s could not be read; the other members have them\n", bytes(p->unreadable_bytes));
+		printf("%s could not be read; the other members have them\n", cli_bytes(p->unreadable_bytes));
 	if (p->lost_bytes)
-		printf("%s are LOST: they cannot be read, and too little is left to compute them\n", bytes(p->lost_bytes));
+		printf("%s are LOST: they cannot be read, and too little is left to compute them\n", cli_bytes(p->lost_bytes));
 }
 
 static bool is_mirror(const struct blkalign_scrub *s)
@@ -181,9 +172,9 @@ static void print_repair(const struct cli_options *o, const struct scrub_result 
 {
 	if (!r->repaired)
 		return;
-	printf("%s repaired", bytes(r->repair.repaired_bytes));
+	printf("%s repaired", cli_bytes(r->repair.repaired_bytes));
 	if (r->repair.left_bytes)
-		printf(", %s left as they are", bytes(r->repair.left_bytes));
+		printf(", %s left as they are", cli_bytes(r->repair.left_bytes));
 	putchar('\n');
 	if (!r->undo)
 		return;
@@ -191,14 +182,6 @@ static void print_repair(const struct cli_options *o, const struct scrub_result 
 	for (size_t i = 0; i < o->target_count; i++)
 		printf(" %s", cli_safe(o->targets[i]));
 	putchar('\n');
-}
-
-static void print_remarks(const struct blkalign_graph *graph)
-{
-	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
-		printf("note: ");
-		cli_wrap(cli_safe(blkalign_graph_remark(graph, i)), 6);
-	}
 }
 
 void scrub_print_text(const struct cli_options *o, const struct scrub_result *r)
@@ -209,9 +192,9 @@ void scrub_print_text(const struct cli_options *o, const struct scrub_result *r)
 	static const enum cli_style styles[] = { [SCRUB_CLEAN] = CLI_GREEN, [SCRUB_MISMATCHES] = CLI_YELLOW, [SCRUB_LOST] = CLI_RED };
 
 	printf("%s (%s): %s%s%s, %s read\n", cli_safe(blkalign_node_name(node)), level ? level : "-", cli_style(o, styles[status]),
-	       verdict(r), cli_style(o, CLI_PLAIN), bytes(r->check.read_bytes));
+	       verdict(r), cli_style(o, CLI_PLAIN), cli_bytes(r->check.read_bytes));
 	if (!r->repaired)
-		print_remarks(r->graph);
+		cli_notes(o, stdout, r->graph, 0);
 	print_findings(o, r->scrub);
 	print_counts(&r->check);
 	print_repair(o, r);
@@ -224,7 +207,7 @@ static void plan_row(const char *text, uint64_t n)
 {
 	if (!n)
 		return;
-	printf("  %9s  ", bytes(n));
+	printf("  %9s  ", cli_bytes(n));
 	cli_wrap(text, 13);
 }
 
@@ -279,7 +262,7 @@ static struct json_object *plan_json(const struct blkalign_scrub *s, bool parity
 
 void scrub_print_json(const struct scrub_result *r)
 {
-	struct json_object *o = json_document(), *list = json_object_new_array(), *remarks = json_object_new_array();
+	struct json_object *o = json_document(), *list = json_object_new_array();
 	const struct blkalign_node *node = blkalign_scrub_node(r->scrub);
 	bool complete;
 	size_t count = blkalign_scrub_findings(r->scrub, &complete);
@@ -302,8 +285,6 @@ void scrub_print_json(const struct scrub_result *r)
 	for (size_t i = 0; i < count; i++)
 		json_object_array_add(list, finding_json(r->scrub, blkalign_scrub_finding(r->scrub, i)));
 	json_add(o, "findings", list);
-	for (size_t i = 0; i < blkalign_graph_remarks(r->graph); i++)
-		json_object_array_add(remarks, json_text(blkalign_graph_remark(r->graph, i)));
-	json_add(o, "remarks", remarks);
+	json_add(o, "remarks", json_remarks(r->graph));
 	json_print(o, false);
 }

@@ -14,6 +14,12 @@ int cli_fail(const struct blkalign_error *err)
 	return CLI_FAILED;
 }
 
+int cli_usage(const struct cli_options *options, const char *message)
+{
+	fprintf(stderr, "blkalign: %s\nTry `blkalign %s --help`.\n", message, options->verb);
+	return CLI_FAILED;
+}
+
 const char *cli_style(const struct cli_options *options, enum cli_style style)
 {
 	static const char *const codes[] = { "\033[0m", "\033[1m", "\033[32m", "\033[33m", "\033[31m", "\033[2m" };
@@ -28,6 +34,15 @@ const char *cli_safe(const char *text)
 
 	next = (next + 1) % 8;
 	return blkalign_escape(buffers[next], sizeof(buffers[next]), text);
+}
+
+const char *cli_bytes(uint64_t bytes)
+{
+	static char texts[8][32];
+	static unsigned next;
+
+	next = (next + 1) % 8;
+	return blkalign_format_bytes(texts[next], sizeof(texts[next]), bytes, true);
 }
 
 static unsigned find_width(void)
@@ -91,7 +106,7 @@ static unsigned columns_of(const char *text, size_t length)
 	return columns;
 }
 
-void cli_wrap(const char *text, unsigned indent)
+static void wrap(FILE *out, const char *text, unsigned indent)
 {
 	unsigned width = cli_width(), column = indent;
 	bool fresh = true;
@@ -101,23 +116,35 @@ void cli_wrap(const char *text, unsigned indent)
 		unsigned columns = columns_of(text, length);
 
 		if (!fresh && column + 1 + columns > width) {
-			printf("\n%*s", (int)indent, "");
+			fprintf(out, "\n%*s", (int)indent, "");
 			column = indent;
 		} else if (!fresh) {
-			putchar(' ');
+			fputc(' ', out);
 			column++;
 		}
-		fwrite(text, 1, length, stdout);
+		fwrite(text, 1, length, out);
 		column += columns;
 		fresh = false;
 		text += length;
 		if (*text == '\n') {
-			printf("\n%*s", text[1] && text[1] != '\n' ? (int)indent : 0, "");
+			fprintf(out, "\n%*s", text[1] && text[1] != '\n' ? (int)indent : 0, "");
 			column = indent;
 			fresh = true;
 		}
 		if (*text)
 			text++;
 	}
-	putchar('\n');
+	fputc('\n', out);
+}
+
+void cli_wrap(const char *text, unsigned indent) { wrap(stdout, text, indent); }
+
+void cli_notes(const struct cli_options *o, FILE *out, const struct blkalign_graph *graph, unsigned indent)
+{
+	bool plain = out != stdout;
+
+	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
+		fprintf(out, "%*s%snote:%s ", (int)indent, "", plain ? "" : cli_style(o, CLI_DIM), plain ? "" : cli_style(o, CLI_PLAIN));
+		wrap(out, cli_safe(blkalign_graph_remark(graph, i)), indent + 6);
+	}
 }

@@ -135,6 +135,16 @@ static int check_default(struct blkalign_error *reterr)
 	return 0;
 }
 
+static bool any_content(void)
+{
+	const struct blkalign_graph *graph = blkalign_run_graph(run);
+
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
+		if (blkalign_run_is_content(run, blkalign_graph_node(graph, i)))
+			return true;
+	return false;
+}
+
 static int open_stack(struct blkalign_error *reterr)
 {
 	int r = blkalign_run_open(&options, members, members_count, &run, reterr);
@@ -143,8 +153,8 @@ static int open_stack(struct blkalign_error *reterr)
 		return r;
 	default_node = NULL;
 	r = blkalign_run_node(run, node_name, &default_node, reterr);
-	/* Several volumes: clients name the one they want. */
-	if (r == -EINVAL && !node_name)
+	/* Several volumes, or none but partitions: clients name what they want. */
+	if (r < 0 && !node_name && any_content())
 		r = 0;
 	if (r >= 0)
 		r = check_default(reterr);

@@ -73,6 +73,8 @@ BLKALIGN_API int blkalign_rebuild_close(struct blkalign_rebuild *rebuild, struct
 BLKALIGN_API int blkalign_rebuild_step(struct blkalign_rebuild *rebuild, struct blkalign_rebuild_progress *ret_progress,
 				       struct blkalign_error *reterr);
 
+/** The stack of the members, with what was told while it was put together. */
+BLKALIGN_API const struct blkalign_graph *blkalign_rebuild_graph(const struct blkalign_rebuild *rebuild);
 /** The array, and the targets in the order given. */
 BLKALIGN_API const struct blkalign_node *blkalign_rebuild_node(const struct blkalign_rebuild *rebuild);
 BLKALIGN_API size_t blkalign_rebuild_targets(const struct blkalign_rebuild *rebuild);

@@ -55,8 +55,8 @@ BLKALIGN_API const struct blkalign_graph *blkalign_run_graph(const struct blkali
 BLKALIGN_API int blkalign_run_node(const struct blkalign_run *run, const char *name, const struct blkalign_node **ret_node,
 				   struct blkalign_error *reterr);
 /**
- * Whether the node is a content of its own, to be offered to others: an array, a logical volume that is no part of another, and a partition or disk on which neither
- * lies. Other nodes can be read as well.
+ * Whether the node is a content of its own, to be offered to others: an array, a logical volume that is no part of another, and a partition, or disk with known contents,
+ * on which neither lies. Other nodes can be read as well.
  */
 BLKALIGN_API bool blkalign_run_is_content(const struct blkalign_run *run, const struct blkalign_node *node);
 /** One line about the node, safe for a terminal: "raid6 array, 8 of 9 members, degraded, 19.1 TiB, read-only". Returns `ret`. */

@@ -123,6 +123,8 @@ struct dev_undo;
 int dev_undo_create(const char *path, const char *purpose, struct dev_undo **ret_undo, struct blkalign_error *reterr);
 /** An old log, its records checked, to which more may be appended (a resumed run). */
 int dev_undo_resume(const char *path, struct dev_undo **ret_undo, struct blkalign_error *reterr);
+/** Whether the log has anything of the file or disk at `path`, which is opened O_RDONLY for a moment. */
+int dev_undo_knows(const struct dev_undo *undo, const char *path, bool *ret, struct blkalign_error *reterr);
 void dev_undo_close(struct dev_undo *undo);
 /** Writes to the result are logged in `undo`, then passed to `below`. Both are borrowed. */
 int dev_open_undo(struct dev *below, struct dev_undo *undo, struct dev **ret_dev, struct blkalign_error *reterr);
@@ -132,6 +134,16 @@ int dev_open_undo(struct dev *below, struct dev_undo *undo, struct dev **ret_dev
  * when it was to be logged stays as it is. `ret_bytes`: how many were put back.
  */
 int dev_undo_apply(struct dev_undo *undo, struct dev *const *devs, size_t count, uint64_t *ret_bytes, struct blkalign_error *reterr);
+
+/** Whether two paths lead to one file or block device, whatever it is called. */
+bool dev_same_file(const char *a, const char *b);
+/** What stands for a path among others. */
+struct dev_repeated {
+	size_t by; /* index of an earlier path to the same file or disk, or of the disk around the partition; the path's own when it is the one to be used */
+	bool partition; /* of `by` */
+};
+/** For each path; freed by the caller with free(). What cannot be looked at stands for itself. 0 or -ENOMEM. */
+int dev_find_repeated(const char *const *paths, size_t count, struct dev_repeated **ret);
 
 /** A file or block device, O_RDONLY. Regular files and block devices only (-ENOTSUP otherwise). */
 int dev_open_file(const char *path, struct dev **ret_dev, struct blkalign_error *reterr);

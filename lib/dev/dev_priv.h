@@ -28,6 +28,17 @@ bool holder_disk_of(dev_t devno, dev_t *ret_disk);
 /** Whether a process has it open, besides this one's own attempt. Only root sees all. */
 bool holder_is_open_elsewhere(const struct stat *what);
 
+/** same.c: what a path leads to. */
+struct same_identity {
+	bool known;
+	bool block;
+	dev_t device; /* the block device, or the file system that the file is in */
+	ino_t inode;  /* of the file */
+	dev_t disk;   /* around the partition; else as `device` */
+};
+/** The field `by` of dev_find_repeated(). */
+size_t same_stands_for(const struct same_identity *all, size_t count, size_t index);
+
 /** The parts of dev_open_file_exclusive(): an fd or negative errno; the sentence for it; and what makes the open file ours alone, with its size. */
 int exclusive_open(const char *path);
 int exclusive_refused(const char *path, int error, struct blkalign_error *reterr);

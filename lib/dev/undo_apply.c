@@ -74,15 +74,13 @@ static int match_one(const struct undo_device *device, struct dev *const *devs, 
 {
 	*ret_dev = NULL;
 	for (size_t i = 0; !*ret_dev && i < count; i++) {
-		char *name, *identity;
+		_cleanup_free_ char *name = NULL, *identity = NULL;
 		int r = undo_identify(devs[i], &name, &identity);
 
 		if (r < 0)
 			return r;
 		if (undo_is_same(device, devs[i]->size_bytes, name, identity))
 			*ret_dev = devs[i];
-		free(name);
-		free(identity);
 	}
 	return 0;
 }

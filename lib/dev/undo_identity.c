@@ -57,6 +57,7 @@ int undo_identify(const struct dev *dev, char **ret_name, char **ret_identity)
 		return 0;
 	free(*ret_name);
 	free(*ret_identity);
+	*ret_name = *ret_identity = NULL;
 	return -ENOMEM;
 }
 
@@ -67,4 +68,18 @@ bool undo_is_same(const struct undo_device *device, uint64_t size_bytes, const c
 	if (*device->identity && *identity)
 		return strcmp(device->identity, identity) == 0;
 	return strcmp(device->name, name) == 0;
+}
+
+int dev_undo_knows(const struct dev_undo *undo, const char *path, bool *ret, struct blkalign_error *reterr)
+{
+	_cleanup_free_ char *name = NULL, *identity = NULL;
+	_cleanup_dev_ struct dev *dev = NULL;
+	int r = dev_open_file(path, &dev, reterr);
+
+	if (r == 0)
+		r = undo_identify(dev, &name, &identity);
+	*ret = false;
+	for (size_t i = 0; r == 0 && !*ret && i < undo->log.devices.count; i++)
+		*ret = undo_is_same(&undo->log.devices.data[i], dev->size_bytes, name, identity);
+	return r;
 }

@@ -65,7 +65,7 @@ static int read_bad(const char *map_path, struct byte_range **ret_ranges, size_t
 	return ddrescue_unfinished(&map, INT64_MAX, ret_ranges, ret_count);
 }
 
-static const char *map_of(const struct blkalign_run_options *options, const char *path)
+const char *run_map_of(const struct blkalign_run_options *options, const char *path)
 {
 	for (size_t i = 0; options && i < options->bad_count; i++)
 		if (!strcmp(options->bad[i].path, path))
@@ -75,7 +75,7 @@ static const char *map_of(const struct blkalign_run_options *options, const char
 
 int run_add_member(struct blkalign_run *run, const struct blkalign_run_options *options, const char *path, struct blkalign_error *reterr)
 {
-	const char *map_path = map_of(options, path);
+	const char *map_path = run_map_of(options, path);
 	_cleanup_free_ struct byte_range *bad = NULL;
 	size_t count = 0;
 	int r = map_path ? read_bad(map_path, &bad, &count, reterr) : 0;
@@ -99,7 +99,7 @@ int run_check_bad(const struct blkalign_run_options *options, const char *const 
 		if (!found)
 			return blkalign_error_set(reterr, -EINVAL, bad->path, BLKALIGN_UNKNOWN,
 						  "is none of the members, but has the map file %s; write both alike", bad->map_path);
-		if (map_of(options, bad->path) != bad->map_path)
+		if (run_map_of(options, bad->path) != bad->map_path)
 			return blkalign_error_set(reterr, -EINVAL, bad->path, BLKALIGN_UNKNOWN, "has two map files");
 	}
 	return 0;

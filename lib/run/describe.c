@@ -4,6 +4,12 @@
 
 #include "run/run.h"
 
+bool run_is_unknown(const struct blkalign_node *node)
+{
+	return blkalign_node_kind(node) == BLKALIGN_KIND_DISK && !blkalign_node_uppers(node) &&
+	       !blkalign_node_str(node, BLKALIGN_ATTR_TABLE_TYPE) && !blkalign_node_str(node, BLKALIGN_ATTR_CONTENT);
+}
+
 bool blkalign_run_is_content(const struct blkalign_run *run, const struct blkalign_node *node)
 {
 	switch (blkalign_node_kind(node)) {
@@ -15,7 +21,7 @@ bool blkalign_run_is_content(const struct blkalign_run *run, const struct blkali
 		break;
 	case BLKALIGN_KIND_DISK:
 	case BLKALIGN_KIND_PARTITION:
-		if (run_below_a_volume(node))
+		if (run_below_a_volume(node) || run_is_unknown(node))
 			return false;
 		break;
 	case BLKALIGN_KIND_HOST:

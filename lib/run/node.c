@@ -20,14 +20,15 @@ bool run_below_a_volume(const struct blkalign_node *node)
 	return false;
 }
 
-static int no_single(const struct blkalign_graph *graph, size_t found, struct blkalign_error *reterr)
+static int no_single(const struct blkalign_run *run, size_t found, struct blkalign_error *reterr)
 {
+	const struct blkalign_graph *graph = blkalign_run_graph(run);
 	_cleanup_strbuf_ struct strbuf names = { 0 };
 
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
 		const struct blkalign_node *node = blkalign_graph_node(graph, i);
 
-		if (found == 0 || (is_volume(node) && !run_below_a_volume(node)))
+		if (found ? is_volume(node) && !run_below_a_volume(node) : stack_dev(run->stack, node) != NULL)
 			strbuf_printf(&names, "%s%s", names.length ? ", " : "", blkalign_node_name(node));
 	}
 	if (!found)
@@ -67,7 +68,7 @@ int blkalign_run_node(const struct blkalign_run *run, const char *name, const st
 		found++;
 	}
 	if (found != 1)
-		return no_single(graph, found, reterr);
+		return no_single(run, found, reterr);
 	*ret_node = volume;
 	return 0;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Which devices become which members, and everything that speaks against it, before anything is written. */
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "keep/keep.h"
@@ -11,19 +10,6 @@
 #define PATHS_MAX 2048U
 
 /* --- who is meant --- */
-
-static bool same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	if (!strcmp(a, b))
-		return true;
-	if (stat(a, &x) < 0 || stat(b, &y) < 0)
-		return false;
-	if (S_ISBLK(x.st_mode) && S_ISBLK(y.st_mode))
-		return x.st_rdev == y.st_rdev;
-	return x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
 
 struct paths {
 	const char *names[PATHS_MAX];
@@ -39,7 +25,7 @@ static int gather_members(const char *const *members, size_t count, const struct
 		bool target = false;
 
 		for (size_t k = 0; k < b->target_count; k++)
-			target |= same_file(members[i], b->targets[k].path);
+			target |= dev_same_file(members[i], b->targets[k].path);
 		if (target)
 			continue;
 		if (ret->count + REBUILD_TARGETS_MAX >= PATHS_MAX)
@@ -439,7 +425,7 @@ static int name_targets(struct blkalign_rebuild *b, const char *const *targets, 
 	if (!count || count > REBUILD_TARGETS_MAX)
 		return blkalign_error_set(reterr, -EINVAL, NULL, BLKALIGN_UNKNOWN, "one or two targets can be rebuilt at a time");
 	for (size_t i = 0; i < count; i++) {
-		if (i && same_file(targets[0], targets[i]))
+		if (i && dev_same_file(targets[0], targets[i]))
 			return blkalign_error_set(reterr, -EINVAL, targets[i], BLKALIGN_UNKNOWN, "is given twice");
 		b->targets[i].path = strdup(targets[i]);
 		if (!b->targets[i].path)
@@ -506,6 +492,7 @@ int blkalign_rebuild_open(const struct blkalign_rebuild_options *options, const 
 	return 0;
 }
 
+const struct blkalign_graph *blkalign_rebuild_graph(const struct blkalign_rebuild *b) { return blkalign_run_graph(b->run); }
 const struct blkalign_node *blkalign_rebuild_node(const struct blkalign_rebuild *b) { return b->node; }
 size_t blkalign_rebuild_targets(const struct blkalign_rebuild *b) { return b->target_count; }
 const struct blkalign_rebuild_target *blkalign_rebuild_target(const struct blkalign_rebuild *b, size_t index)

@@ -43,11 +43,58 @@ int run_new(const struct blkalign_run_options *options, struct blkalign_run **re
 	return 0;
 }
 
+/* What a remark tells about the node called `name`, or NULL: remarks begin with whom they are about. */
+static const char *told_about(const char *remark, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(remark, name, length) && remark[length] == ':' ? remark + length + 1 : NULL;
+}
+
+/* People give a list of files by a pattern, or a disk whose superblock is gone: what takes no part is to be known by name. */
+static int remark_unknown(struct blkalign_graph *graph)
+{
+	size_t told = blkalign_graph_remarks(graph);
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < blkalign_graph_size(graph); i++) {
+		const struct blkalign_node *node = blkalign_graph_node(graph, i);
+		const char *name = blkalign_node_name(node);
+		bool known = !run_is_unknown(node);
+
+		for (size_t k = 0; !known && k < told; k++)
+			known = told_about(blkalign_graph_remark(graph, k), name);
+		if (!known)
+			r = graph_remark(
+				graph, "%s: takes no part: nothing known lies on it (no superblock, label, partition table or file system)",
+				name);
+	}
+	return r;
+}
+
 int run_start(struct blkalign_run *run, struct blkalign_error *reterr)
 {
 	int r = stack_run(run->stack, reterr);
 
+	if (r >= 0)
+		r = remark_unknown(stack_graph(run->stack));
 	return r < 0 ? r : find_nodes(run);
+}
+
+static int add_members(struct blkalign_run *run, const struct blkalign_run_options *options, const char *const *paths, size_t count,
+		       struct blkalign_error *reterr)
+{
+	_cleanup_free_ struct dev_repeated *repeated = NULL;
+	int r = stack_find_repeated(run->stack, paths, count, &repeated);
+
+	for (size_t i = 0; r >= 0 && i < count; i++) {
+		if (repeated[i].by == i)
+			r = run_add_member(run, options, paths[i], reterr);
+		else if (run_map_of(options, paths[i]))
+			r = blkalign_error_set(reterr, -EINVAL, paths[i], BLKALIGN_UNKNOWN,
+					       "has a map file, and is given a second time as %s: give it once", paths[repeated[i].by]);
+	}
+	return r;
 }
 
 int blkalign_run_open(const struct blkalign_run_options *options, const char *const *paths, size_t count, struct blkalign_run **ret_run,
@@ -58,8 +105,8 @@ int blkalign_run_open(const struct blkalign_run_options *options, const char *co
 
 	if (r >= 0)
 		r = run_check_bad(options, paths, count, reterr);
-	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = run_add_member(run, options, paths[i], reterr);
+	if (r >= 0)
+		r = add_members(run, options, paths, count, reterr);
 	if (r >= 0)
 		r = run_start(run, reterr);
 	if (r < 0) {
@@ -99,13 +146,11 @@ const struct blkalign_graph *blkalign_run_graph(const struct blkalign_run *run) 
 /* What was told about the node while the stack was put together: remarks that begin with its name. */
 static void add_reasons(struct strbuf *text, const struct blkalign_graph *graph, const char *name)
 {
-	size_t length = strlen(name);
-
 	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
-		const char *remark = blkalign_graph_remark(graph, i);
+		const char *told = told_about(blkalign_graph_remark(graph, i), name);
 
-		if (!strncmp(remark, name, length) && remark[length] == ':')
-			strbuf_printf(text, "%s%s", text->length ? ";" : ":", remark + length + 1);
+		if (told)
+			strbuf_printf(text, "%s%s", text->length ? ";" : ":", told);
 	}
 }
 

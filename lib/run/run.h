@@ -44,6 +44,10 @@ int run_start(struct blkalign_run *run, struct blkalign_error *reterr);
 
 /** Add the member at `path`, with what `options` (may be NULL) knows to be unreadable of it. */
 int run_add_member(struct blkalign_run *run, const struct blkalign_run_options *options, const char *path, struct blkalign_error *reterr);
+/** The map file of the member at `path`, or NULL. */
+const char *run_map_of(const struct blkalign_run_options *options, const char *path);
+/** A file or disk that was given, on which nothing known lies. */
+bool run_is_unknown(const struct blkalign_node *node);
 /** -EINVAL when a map is given for what is no member, or two for one. */
 int run_check_bad(const struct blkalign_run_options *options, const char *const *paths, size_t count, struct blkalign_error *reterr);
 /** The device behind a node that can be read; -EINVAL with the reason otherwise. */

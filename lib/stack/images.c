@@ -78,14 +78,45 @@ int stack_add_rescued(struct stack *stack, const char *path, const struct byte_r
 	return r < 0 ? r : stack_remark_image_format(stack, node, dev);
 }
 
+static int say_repeated(struct stack *stack, const char *path, const char *by, bool partition)
+{
+	if (partition)
+		return graph_remark(stack_graph(stack), "%s: is a partition of %s, which is given as well: it is read as a part of that",
+				    path, by);
+	if (!strcmp(path, by))
+		return graph_remark(stack_graph(stack), "%s: is given twice, and used once", path);
+	return graph_remark(stack_graph(stack), "%s: is %s by another name, given twice, and used once", path, by);
+}
+
+int stack_find_repeated(struct stack *stack, const char *const *paths, size_t count, struct dev_repeated **ret)
+{
+	int r = dev_find_repeated(paths, count, ret);
+
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		if ((*ret)[i].by != i)
+			r = say_repeated(stack, paths[i], paths[(*ret)[i].by], (*ret)[i].partition);
+	return r;
+}
+
+int stack_add_images(struct stack *stack, const char *const *paths, size_t count, struct blkalign_error *reterr)
+{
+	_cleanup_free_ struct dev_repeated *repeated = NULL;
+	int r = stack_find_repeated(stack, paths, count, &repeated);
+
+	for (size_t i = 0; r >= 0 && i < count; i++)
+		if (repeated[i].by == i)
+			r = stack_add_image(stack, paths[i], reterr);
+	return r;
+}
+
 int blkalign_read_images(const struct blkalign_source_options *options, const char *const *paths, size_t count,
 			 struct blkalign_graph **ret_graph, struct blkalign_error *reterr)
 {
 	_cleanup_stack_ struct stack *stack = NULL;
 	int r = stack_new(graph_new("images"), options, &stack);
 
-	for (size_t i = 0; r >= 0 && i < count; i++)
-		r = stack_add_image(stack, paths[i], reterr);
+	if (r >= 0)
+		r = stack_add_images(stack, paths, count, reterr);
 	if (r >= 0)
 		r = stack_run(stack, reterr);
 	if (r >= 0)

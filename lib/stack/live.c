@@ -264,8 +264,8 @@ int stack_read_devices_and_images(const struct blkalign_source_options *options,
 		return r;
 	live.graph = stack_graph(live.stack);
 	r = read_devices(&live, devices, device_count, reterr);
-	for (size_t i = 0; r == 0 && i < image_count; i++)
-		r = stack_add_image(live.stack, images[i], reterr);
+	if (r == 0)
+		r = stack_add_images(live.stack, images, image_count, reterr);
 	if (r == 0)
 		r = run_layers(&live);
 	if (r == 0)

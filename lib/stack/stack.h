@@ -100,7 +100,11 @@ int stack_close(struct stack *stack, struct blkalign_error *reterr);
 
 /** Add the image or raw disk at `path` to the stack, its topology assumed. */
 int stack_add_image(struct stack *stack, const char *path, struct blkalign_error *reterr);
-/** Likewise, but reads that touch one of the `bad` ranges (see dev_open_bad_ranges()) fail. */
+/** All of them, and each file or disk once. */
+int stack_add_images(struct stack *stack, const char *const *paths, size_t count, struct blkalign_error *reterr);
+/** dev_find_repeated(), told in remarks. */
+int stack_find_repeated(struct stack *stack, const char *const *paths, size_t count, struct dev_repeated **ret);
+/** As stack_add_image(), but reads that touch one of the `bad` ranges (see dev_open_bad_ranges()) fail. */
 int stack_add_rescued(struct stack *stack, const char *path, const struct byte_range *bad, size_t bad_count, struct blkalign_error *reterr);
 
 /** Tell when the image `dev` of `node` is empty, or a container (qcow2, VMDK, gzip, ...) instead of a disk's bytes. 0 or -ENOMEM. */
