@@ -150,11 +150,12 @@ enum lvm2_flag {
 	LVM2_EXPORTED = 1 << 3,
 	LVM2_CLUSTERED = 1 << 4,
 	LVM2_SHARED = 1 << 5,
-	LVM2_MISSING = 1 << 6,	 /* the PV was absent when the text was written */
-	LVM2_REBUILD = 1 << 7,	 /* raid image whose content is not there yet */
-	LVM2_NOTSYNCED = 1 << 8, /* parity or copies were never made equal */
-	LVM2_CACHE_VOL = 1 << 9, /* cache data and metadata in one volume */
-	LVM2_OTHER = 1 << 10,	 /* known to lvm2, of no consequence for a reader */
+	LVM2_MISSING = 1 << 6,	     /* the PV was absent when the text was written */
+	LVM2_REBUILD = 1 << 7,	     /* raid image whose content is not there yet */
+	LVM2_NOTSYNCED = 1 << 8,     /* parity or copies were never made equal */
+	LVM2_CACHE_VOL = 1 << 9,     /* cache data and metadata in one volume */
+	LVM2_OTHER = 1 << 10,	     /* known to lvm2, of no consequence for a reader */
+	LVM2_WRITE_MOSTLY = 1 << 11, /* raid1 image that is read only when no other one can be */
 };
 
 struct lvm2_pv {
