@@ -54,7 +54,6 @@ static int add_areas(struct lvm_volumes *v, const struct lvm2_segment *s, size_t
 				r = add_area(v, area_of(v, &s->refs[i], whole), count);
 		return r;
 	case LVM2_MIRROR:
-	case LVM2_RAID1:
 		leg = choose_leg(v, s);
 		return leg ? add_area(v, area_of(v, leg, whole), count) : BLKALIGN_ABSENT;
 	case LVM2_ERROR:
@@ -62,6 +61,7 @@ static int add_areas(struct lvm_volumes *v, const struct lvm2_segment *s, size_t
 		return add_area(v, (struct map_area){ .missing_because = "the volume has an error segment here" }, count);
 	case LVM2_ZERO:
 		return 0;
+	case LVM2_RAID1:
 	case LVM2_RAID_PARITY:
 	case LVM2_RAID10:
 	case LVM2_SNAPSHOT:
@@ -136,7 +136,10 @@ int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *
 		v->whole[index] = true;
 		return 0;
 	}
-	r = open_device(v, &v->vg->lvs[index], blkalign_node_name(node), &dev, &v->whole[index]);
+	if (lvm_is_raid(&v->vg->lvs[index]))
+		r = lvm_open_raid(v, index, node, &dev);
+	else
+		r = open_device(v, &v->vg->lvs[index], blkalign_node_name(node), &dev, &v->whole[index]);
 	if (r < 0 || !dev)
 		return r;
 	v->devs[index] = dev;

@@ -77,6 +77,11 @@ static int connect_ref(struct lvm_volumes *v, struct blkalign_node *upper, uint3
 	set_place(s, ref, &e);
 	if (offset_known(s, ref))
 		e.lower_offset_bytes = ref->extent * v->vg->extent_bytes + (ref->on_pv ? v->vg->pvs[ref->index].pe_start_bytes : 0);
+	if (v->legs && ref->role == LVM2_ROLE_DATA) {
+		e.state = v->legs[ref->slot].state;
+		if (v->legs[ref->slot].data_offset_bytes != BLKALIGN_UNKNOWN)
+			e.lower_offset_bytes = v->legs[ref->slot].data_offset_bytes;
+	}
 	return lvm_connect(v, &e);
 }
 

@@ -11,19 +11,26 @@ struct lvm_dm_node {
 	struct blkalign_node *node;
 };
 
+/** What the records of a RAID volume say of one of its images. */
+struct lvm_leg_fact {
+	const char *state;	    /* of the edge; static */
+	uint64_t data_offset_bytes; /* in the image, or BLKALIGN_UNKNOWN */
+};
+
 struct lvm_volumes {
 	struct stack *stack;
 	struct lvm_state *state;
 	const struct lvm2_vg *vg;
 	const struct lvm_pv *const *pvs;
-	char words[64];		      /* VG_STATE */
-	struct blkalign_node **nodes; /* by lv */
-	struct dev **devs;	      /* by lv; NULL where a plain read would not give the volume's bytes */
-	bool *whole;		      /* by lv: every part of the device is there */
-	bool *merging;		      /* by lv: a snapshot is being merged into it */
-	bool *referenced;	      /* by lv: others lie on it */
-	const char *group_refusal;    /* why no volume of the group is to be written; static, or NULL */
-	VEC(struct lvm_dm_node) dm;   /* of a running machine, sorted by uuid */
+	char words[64];			 /* VG_STATE */
+	struct blkalign_node **nodes;	 /* by lv */
+	struct dev **devs;		 /* by lv; NULL where a plain read would not give the volume's bytes */
+	bool *whole;			 /* by lv: every part of the device is there */
+	bool *merging;			 /* by lv: a snapshot is being merged into it */
+	bool *referenced;		 /* by lv: others lie on it */
+	const struct lvm_leg_fact *legs; /* by slot, of the volume that is connected; NULL: not known */
+	const char *group_refusal;	 /* why no volume of the group is to be written; static, or NULL */
+	VEC(struct lvm_dm_node) dm;	 /* of a running machine, sorted by uuid */
 	VEC(struct map_segment) segments;
 	VEC(struct map_area) areas;
 };
@@ -36,6 +43,10 @@ int lvm_connect_all(struct lvm_volumes *v, struct blkalign_node *upper, const st
 int lvm_connect(struct lvm_volumes *v, const struct blkalign_edge *edge);
 /** Make the device of volume `index`, where a plain read gives the volume's bytes, and have it looked into unless it is a part of others. */
 int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node);
+/** A volume that the kernel's dm-raid runs with redundancy. */
+bool lvm_is_raid(const struct lvm2_lv *lv);
+/** The device of such a volume, facts and remarks about it; in a writable stack its records as well. *ret_dev stays NULL when it cannot be read. 0 or negative errno. */
+int lvm_open_raid(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev **ret_dev);
 /** Fill `referenced` and `group_refusal`. 0 or -ENOMEM. */
 int lvm_find_referenced(struct lvm_volumes *v);
 /** Why volume `index` is not to be written, or NULL. Static. */

@@ -16,6 +16,8 @@ struct keep_patch;
 
 enum md_role_kind { MD_ROLE_SLOT, MD_ROLE_SPARE, MD_ROLE_FAULTY, MD_ROLE_JOURNAL };
 
+#define MD_METADATA_DMRAID "dm-raid"
+
 struct md_role {
 	enum md_role_kind kind;
 	uint32_t slot; /* MD_ROLE_SLOT */
@@ -36,9 +38,10 @@ enum md_fate {
 /** A superblock on a device: what it says of the array, and what of this member. Sizes and offsets are bytes. */
 struct md_member {
 	struct blkalign_node *host;
-	struct dev *dev;
+	struct dev *dev;      /* that has the data */
+	struct dev *records;  /* that has superblock and bitmap: the same one, but for dm-raid */
 	size_t order;	      /* of discovery */
-	const char *metadata; /* "0.90", "1.0", "1.1", "1.2" */
+	const char *metadata; /* "0.90", "1.0", "1.1", "1.2", MD_METADATA_DMRAID */
 
 	/* of the array */
 	uint8_t array_uuid[16];
@@ -120,6 +123,7 @@ struct md_array {
 	bool dirty;		      /* any current member says so; never without redundancy */
 	uint64_t resync_bytes;	      /* dirty: in sync below, by the member that says least */
 	bool rebuilding;
+	bool never_synced; /* all of it is doubtful, whatever the records say */
 	/* by md_find_doubtful(): where redundancy may not fit the data, ascending; bytes of the data areas, raid10: of the array */
 	struct byte_range *doubtful; /* owned */
 	size_t doubtful_count;

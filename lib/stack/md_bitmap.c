@@ -63,7 +63,7 @@ static bool take(struct reading *r, const struct md_member *m)
 	for (uint64_t done = 0; piece && done < length; done += PIECE_BYTES) {
 		size_t part = length - done < PIECE_BYTES ? length - done : PIECE_BYTES;
 
-		if (dev_read(m->dev, at + done, piece, part, NULL) < 0)
+		if (dev_read(m->records, at + done, piece, part, NULL) < 0)
 			return false;
 		if (lockless)
 			take_bytes(r, done, piece, part);
@@ -76,7 +76,7 @@ static bool take(struct reading *r, const struct md_member *m)
 static int read_copy(struct reading *r, const struct md_member *m, bool *ret_any)
 {
 	struct mdbitmap b;
-	int result = mdbitmap_read(m->dev, m->bitmap_at_bytes, &b, NULL);
+	int result = mdbitmap_read(m->records, m->bitmap_at_bytes, &b, NULL);
 
 	if (result != 0)
 		return result == -ENOMEM ? result : 0;

@@ -319,7 +319,7 @@ int md_member_read(struct stack *stack, struct blkalign_node *host, struct dev *
 	if (r != 0)
 		return r;
 	m->host = host;
-	m->dev = dev;
+	m->dev = m->records = dev;
 	m->metadata = metadata_names[which];
 	m->bitmap = "none";
 	m->bitmap_at_bytes = BLKALIGN_UNKNOWN;

@@ -116,7 +116,7 @@ static int open_map(struct opening *o, enum md_which_shape which, struct raid_ge
 	};
 	int r = members ? 0 : -ENOMEM;
 
-	if (keep)
+	if (keep && !o->a->never_synced)
 		md.doubtful = keep_doubtful(keep, &md.doubtful_count);
 	for (uint32_t i = 0; r >= 0 && i < g->members; i++)
 		r = describe(o, which, i, &members[i]);

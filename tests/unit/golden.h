@@ -4,6 +4,7 @@
 #define UNIT_GOLDEN_H
 
 #include <openssl/evp.h>
+#include <unistd.h>
 
 #include "stack/stack.h"
 #include "unit.h"
@@ -52,12 +53,14 @@ static inline void golden_close(struct golden *g)
 	assert_int_equal(system(command), 0);
 }
 
-/** m0.img, m1.img, ... put together; the stack stays open, so that contents can be read. */
-static inline void golden_assemble(struct golden *g)
+/** m0.img, m1.img, ... put together but for those of the mask `without`; the stack stays open, so that contents can be read. `running` may be NULL. */
+static inline void golden_assemble_as(struct golden *g, unsigned without, const struct stack_running *running)
 {
 	struct blkalign_error err = { 0 };
 
 	assert_int_equal(stack_new(graph_new("images"), NULL, &g->stack), 0);
+	if (running)
+		stack_set_running(g->stack, running);
 	for (unsigned i = 0; i < 16; i++) {
 		char path[160], name[16];
 		struct dev *dev;
@@ -65,13 +68,45 @@ static inline void golden_assemble(struct golden *g)
 
 		snprintf(name, sizeof(name), "m%u.img", i);
 		snprintf(path, sizeof(path), "%s/%s", g->path, name);
-		if (dev_open_file(path, &dev, &err) < 0)
+		if (without & 1U << i || dev_open_file(path, &dev, &err) < 0)
 			continue;
 		assert_int_equal(stack_add(g->stack, BLKALIGN_KIND_DISK, name, dev, &node), 0);
 		assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_LOGICAL_BLOCK, 512, BLKALIGN_ORIGIN_ASSUMED), 0);
 		assert_int_equal(graph_set_u64(node, BLKALIGN_ATTR_PHYSICAL_BLOCK, 4096, BLKALIGN_ORIGIN_ASSUMED), 0);
 	}
 	assert_int_equal(stack_run(g->stack, &err), 0);
+}
+
+static inline void golden_assemble(struct golden *g) { golden_assemble_as(g, 0, NULL); }
+
+/** Close the stack; the images stay. */
+static inline void golden_disassemble(struct golden *g)
+{
+	stack_free(g->stack);
+	g->stack = NULL;
+}
+
+/** Whether the case has image `image`. */
+static inline bool golden_has(const struct golden *g, unsigned image)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "%s/m%u.img", g->path, image);
+	return access(path, R_OK) == 0;
+}
+
+/** Change an image on the way. */
+static inline void golden_patch(const struct golden *g, unsigned image, uint64_t at, const void *data, size_t length)
+{
+	char path[160];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/m%u.img", g->path, image);
+	f = fopen(path, "r+");
+	assert_non_null(f);
+	assert_int_equal(fseek(f, (long)at, SEEK_SET), 0);
+	assert_int_equal(fwrite(data, 1, length, f), length);
+	assert_int_equal(fclose(f), 0);
 }
 
 static inline void golden_sha256(struct dev *dev, char ret[65])

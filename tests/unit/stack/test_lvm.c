@@ -24,7 +24,9 @@ static void test_pv(void **state)
 	assert_string_equal(blkalign_node_str(pv, BLKALIGN_ATTR_VG_STATE), "exported,clustered");
 	assert_int_equal(strlen(blkalign_node_str(pv, BLKALIGN_ATTR_PV_UUID)), 38);
 	assert_int_equal(strlen(blkalign_node_str(pv, BLKALIGN_ATTR_VG_UUID)), 38);
-	assert_int_equal(blkalign_graph_remarks(b.graph), 0);
+	/* Of its four RAID volumes, which were never activated. */
+	assert_int_equal(blkalign_graph_remarks(b.graph), 4);
+	assert_true(remarked(&b, "vg/r6: was never started: what its images hold is read as it is, and redundancy is void"));
 	done(&b);
 	free(exported);
 	free(text);
@@ -45,12 +47,13 @@ static void test_volumes(void **state)
 		{ "vg/lin", "linear", NULL, NULL, 0, 0, 6, false, true, "pv:sdb", 4 * EXTENT, 1 << 20, 1, 0, NULL },
 		{ "vg/str", "striped", NULL, NULL, 65536, 131072, 6, false, true, "pv:sdb", 0, (1 << 20) + 2 * EXTENT, 2, 1, NULL },
 		{ "vg/r0", "raid0", "raid0", NULL, 65536, 131072, 4, false, true, "vg/r0_rimage_1", 0, 0, 2, 1, NULL },
-		{ "vg/r1", "raid1", "raid1", NULL, 0, 0, 4, false, true, "vg/r1_rimage_1", 0, 0, 1, 1, NULL },
+		{ "vg/r1", "raid1", "raid1", NULL, 0, 0, 4, false, true, "vg/r1_rimage_1", 0, 0, 1, 1, "in_sync" },
 		{ "vg/r1", "raid1", "raid1", NULL, 0, 0, 4, false, true, "vg/r1_rmeta_1", 0, BLKALIGN_UNKNOWN, 1, BLKALIGN_SLOT_NONE,
 		  "metadata" },
-		{ "vg/r5", "raid5_ls", "raid5", "left-symmetric", 65536, 131072, 4, false, false, "vg/r5_rimage_2", 0, 0, 2, 2, NULL },
-		{ "vg/r6", "raid6_zr", "raid6", "ddf-zero-restart", 65536, 196608, 6, false, false, "vg/r6_rimage_4", 0, 0, 3, 4, NULL },
-		{ "vg/r10", "raid10", "raid10", "near=2", 65536, 131072, 4, false, false, "vg/r10_rimage_3", 0, 0, 2, 3, NULL },
+		{ "vg/r5", "raid5_ls", "raid5", "left-symmetric", 65536, 131072, 4, false, true, "vg/r5_rimage_2", 0, 0, 2, 2, "in_sync" },
+		{ "vg/r6", "raid6_zr", "raid6", "ddf-zero-restart", 65536, 196608, 6, false, true, "vg/r6_rimage_4", 0, 0, 3, 4,
+		  "in_sync" },
+		{ "vg/r10", "raid10", "raid10", "near=2", 65536, 131072, 4, false, true, "vg/r10_rimage_3", 0, 0, 2, 3, "in_sync" },
 		{ "vg/r6_rimage_4", "linear", NULL, NULL, 0, 0, 2, true, false, "pv:sdb", 0, BLKALIGN_UNKNOWN, 1, 0, NULL },
 		{ "vg/mir", "mirror", "raid1", NULL, 0, 0, 3, false, true, "vg/mir_mimage_1", 0, 0, 1, 1, NULL },
 		{ "vg/mir", "mirror", "raid1", NULL, 0, 0, 3, false, true, "vg/mir_mlog", 0, BLKALIGN_UNKNOWN, 1, BLKALIGN_SLOT_NONE,
