@@ -34,8 +34,10 @@ static const char *meaning(const struct blkalign_scrub_finding *f)
 		[BLKALIGN_SCRUB_DEGRADED] = "cannot say: a member is missing here",
 	};
 
+	if (f->kind == BLKALIGN_SCRUB_UNREADABLE && f->verdict == BLKALIGN_SCRUB_SEVERAL)
+		return "unreadable; others disagree";
 	if (f->kind == BLKALIGN_SCRUB_UNREADABLE)
-		return "unreadable";
+		return f->verdict == BLKALIGN_SCRUB_DOUBTFUL ? "unreadable; unclean stop" : "unreadable";
 	if (f->kind == BLKALIGN_SCRUB_LOST)
 		return "LOST: cannot be read nor computed";
 	return texts[f->verdict];

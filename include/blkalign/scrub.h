@@ -54,9 +54,10 @@ BLKALIGN_API const char *blkalign_scrub_verdict_name(enum blkalign_scrub_verdict
 /** A place where something was found; neighbouring ones of a kind are one. */
 struct blkalign_scrub_finding {
 	enum blkalign_scrub_kind kind;
-	enum blkalign_scrub_verdict verdict; /**< of a mismatch; of the others _DOUBTFUL or _DEGRADED */
-	uint32_t slot;			     /**< the member meant, or BLKALIGN_SLOT_NONE when it is the whole row */
-	uint64_t member_bytes;		     /**< first byte, counted in the data area of `slot`, or of every member */
+	/** Of a mismatch. Of what is unreadable: _DOUBTFUL, _SEVERAL when what can be read contradicts itself, or _DEGRADED; of what is lost _DOUBTFUL or _DEGRADED. */
+	enum blkalign_scrub_verdict verdict;
+	uint32_t slot;	       /**< the member meant, or BLKALIGN_SLOT_NONE when it is the whole row */
+	uint64_t member_bytes; /**< first byte, counted in the data area of `slot`, or of every member */
 	uint64_t length_bytes;
 	/** First and last byte of the array that lie here; both BLKALIGN_UNKNOWN when `slot` holds parity only. Of a whole row: between them lie other rows as well. */
 	uint64_t array_first_bytes;

@@ -15,6 +15,7 @@
 #define SCRUB_WINDOW_BYTES   (64 * KIB) /* md's RESYNC_BLOCK_SIZE: what mirrors compare at a time */
 #define SCRUB_FINDINGS_MAX   100000U
 #define SCRUB_MISMATCH_SHIFT 9U
+#define SCRUB_NEIGHBOURS     8U /* what is found of several members at one place is told in turn: what belongs together may lie so far back */
 
 /** A finding and where it comes in the order of the pass. */
 struct scrub_item {
@@ -86,6 +87,8 @@ bool scrub_row_differs(const struct scrub_worker *worker, const struct scrub_row
 void scrub_mirror(struct scrub_worker *worker, uint64_t at, uint64_t length_bytes);
 /** Read one page, or less, of every copy into the worker's blocks. */
 void scrub_read_copies(struct scrub_worker *worker, uint64_t at, size_t length_bytes);
+/** Whether copies that could be read, from `first` on, say the same. */
+bool scrub_copies_agree(const struct scrub_worker *worker, uint32_t first, size_t offset, size_t length_bytes);
 /** Whether the finding is about the copy that md takes first, of those that are there. */
 bool scrub_is_first_copy(const struct md_view *view, const struct blkalign_scrub_finding *found);
 /** md's window at `at`: cut at the end, at chunk ends of raid10, and where a member begins or ceases to have the bytes. */

@@ -2,8 +2,6 @@
 /* What was found, in order of place, neighbours of a kind as one. */
 #include "run/scrub.h"
 
-#define MERGE_BACK 8U /* copies that differ at one place are told in turn: the neighbour may lie so many back */
-
 static int by_place(const void *a, const void *b)
 {
 	const struct scrub_item *x = a, *y = b;
@@ -38,7 +36,7 @@ static void join(struct blkalign_scrub_finding *into, const struct blkalign_scru
 
 static bool joined(struct scrub_list *list, const struct scrub_item *item)
 {
-	for (size_t back = 1; back <= MERGE_BACK && back <= list->items.count; back++) {
+	for (size_t back = 1; back <= SCRUB_NEIGHBOURS && back <= list->items.count; back++) {
 		struct scrub_item *before = &list->items.data[list->items.count - back];
 
 		if (!follows(before, item, list->mirror))

@@ -69,6 +69,14 @@ static uint32_t first_read(const struct scrub_worker *w)
 	return copy;
 }
 
+bool scrub_copies_agree(const struct scrub_worker *w, uint32_t first, size_t offset, size_t length)
+{
+	for (uint32_t copy = first + 1; copy < w->lanes; copy++)
+		if (w->has[copy] == SCRUB_READ && memcmp(w->blocks[first] + offset, w->blocks[copy] + offset, length) != 0)
+			return false;
+	return true;
+}
+
 static bool same(const struct scrub_worker *w, uint32_t a, uint32_t b, size_t offset, size_t length)
 {
 	return memcmp(w->blocks[a] + offset, w->blocks[b] + offset, length) == 0;
@@ -147,10 +155,13 @@ static void compare_page(struct scrub_worker *w, uint64_t at, size_t offset, siz
 static void tell_unread(struct scrub_worker *w, uint64_t at, size_t offset, size_t length)
 {
 	struct blkalign_scrub_finding f = { .length_bytes = length, .verdict = BLKALIGN_SCRUB_DEGRADED };
+	uint32_t first = first_read(w);
 
 	if (view_doubtful(w->view, at + offset, length))
 		f.verdict = BLKALIGN_SCRUB_DOUBTFUL;
-	if (first_read(w) == w->lanes) {
+	if (first < w->lanes && !scrub_copies_agree(w, first, offset, length))
+		f.verdict = BLKALIGN_SCRUB_SEVERAL;
+	if (first == w->lanes) {
 		f.kind = BLKALIGN_SCRUB_LOST;
 		tell(w, at, w->lanes, offset, &f);
 		return;
@@ -204,12 +215,11 @@ static bool read_copies(struct scrub_worker *w, size_t length)
 static void compare_copies(struct scrub_worker *w, uint64_t at, size_t length)
 {
 	uint32_t first = first_read(w);
-	bool fits = true;
 
 	note_uncompared(w, first, length);
-	for (uint32_t copy = first + 1; fits && copy < w->lanes; copy++)
-		fits = w->has[copy] != SCRUB_READ || same(w, first, copy, 0, length);
-	for (size_t done = 0; !fits && done < length; done += VIEW_ROW_BYTES)
+	if (scrub_copies_agree(w, first, 0, length))
+		return;
+	for (size_t done = 0; done < length; done += VIEW_ROW_BYTES)
 		compare_page(w, at, done, length - done < VIEW_ROW_BYTES ? length - done : VIEW_ROW_BYTES);
 }
 

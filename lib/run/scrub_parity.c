@@ -27,13 +27,13 @@ static void set_array_range(const struct raid_geometry *g, struct blkalign_scrub
 	f->array_last_bytes = end.array_bytes + f->length_bytes - 1;
 }
 
-static void tell(struct scrub_worker *w, const struct scrub_row *row, enum blkalign_scrub_kind kind, uint32_t slot)
+static void tell(struct scrub_worker *w, const struct scrub_row *row, enum blkalign_scrub_kind kind, uint32_t slot, bool differs)
 {
 	struct blkalign_scrub_finding f = { .kind = kind,
 					    .slot = slot,
 					    .member_bytes = row->at,
 					    .length_bytes = row->row.length_bytes,
-					    .verdict = BLKALIGN_SCRUB_DEGRADED };
+					    .verdict = differs ? BLKALIGN_SCRUB_SEVERAL : BLKALIGN_SCRUB_DEGRADED };
 
 	if (view_doubtful(w->view, row->at, row->row.length_bytes))
 		f.verdict = BLKALIGN_SCRUB_DOUBTFUL;
@@ -42,7 +42,7 @@ static void tell(struct scrub_worker *w, const struct scrub_row *row, enum blkal
 }
 
 /* Parity that is lost with data is no loss by itself. */
-static void tell_lost(struct scrub_worker *w, const struct scrub_row *row)
+static void tell_lost(struct scrub_worker *w, const struct scrub_row *row, bool differs)
 {
 	bool lost = row->lost_count > redundancy(w);
 
@@ -50,9 +50,9 @@ static void tell_lost(struct scrub_worker *w, const struct scrub_row *row)
 		bool data = raid_role_at(&row->row.stripe, slot) == RAID_ROLE_DATA;
 
 		if (w->has[slot] != SCRUB_READ && lost && data)
-			tell(w, row, BLKALIGN_SCRUB_LOST, slot);
+			tell(w, row, BLKALIGN_SCRUB_LOST, slot, false);
 		else if (w->has[slot] == SCRUB_UNREADABLE)
-			tell(w, row, BLKALIGN_SCRUB_UNREADABLE, slot);
+			tell(w, row, BLKALIGN_SCRUB_UNREADABLE, slot, differs);
 	}
 }
 
@@ -130,16 +130,17 @@ bool scrub_row_differs(const struct scrub_worker *w, const struct scrub_row *row
 	return true;
 }
 
-static void check_row(struct scrub_worker *w, const struct scrub_row *row)
+static bool check_row(struct scrub_worker *w, const struct scrub_row *row)
 {
 	struct blkalign_scrub_finding f;
 
 	if (row->lost_count >= redundancy(w))
 		w->uncompared_bytes += row->row.length_bytes;
 	if (!scrub_row_differs(w, row, &f))
-		return;
+		return false;
 	w->mismatch_sectors512 += row->row.length_bytes >> SCRUB_MISMATCH_SHIFT;
 	scrub_found(w, row->at, &f);
+	return true;
 }
 
 /* The careful way. */
@@ -151,8 +152,7 @@ static void read_rows(struct scrub_worker *w, uint64_t at, size_t length)
 		scrub_read_row(w, at + done, &row);
 		if (w->error)
 			return;
-		tell_lost(w, &row);
-		check_row(w, &row);
+		tell_lost(w, &row, check_row(w, &row));
 	}
 }
 

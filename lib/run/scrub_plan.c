@@ -34,9 +34,10 @@ static uint64_t second_most(const struct blkalign_scrub *s)
 static void add_finding(const struct blkalign_scrub *s, const struct blkalign_scrub_finding *f, bool parity,
 			struct blkalign_scrub_plan *plan)
 {
-	bool doubtful = f->verdict == BLKALIGN_SCRUB_DOUBTFUL;
+	/* A copy that can be read is what readers get, and what a resync would write over the others. */
+	bool computable = f->verdict == BLKALIGN_SCRUB_DEGRADED || (f->verdict == BLKALIGN_SCRUB_DOUBTFUL && !s->view.geometry->parity);
 
-	if (f->kind == BLKALIGN_SCRUB_UNREADABLE && (parity || !doubtful))
+	if (f->kind == BLKALIGN_SCRUB_UNREADABLE && (parity || computable))
 		plan->unreadable_bytes += f->length_bytes;
 	else if (f->kind == BLKALIGN_SCRUB_MISMATCH && f->verdict == BLKALIGN_SCRUB_PROVEN)
 		plan->proven_bytes += f->length_bytes;

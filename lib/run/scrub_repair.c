@@ -118,15 +118,6 @@ static int repair_row(struct blkalign_scrub *s, struct scrub_worker *w, uint64_t
 
 /* --- pages of mirrors --- */
 
-/* Copies that could be read, and say the same. */
-static bool agree(const struct scrub_worker *w, uint32_t first, size_t length)
-{
-	for (uint32_t copy = first + 1; copy < w->lanes; copy++)
-		if (w->has[copy] == SCRUB_READ && memcmp(w->blocks[first], w->blocks[copy], length) != 0)
-			return false;
-	return true;
-}
-
 static int overwrite_copies(struct blkalign_scrub *s, const struct scrub_worker *w, uint32_t first, size_t length,
 			    struct blkalign_error *reterr)
 {
@@ -153,7 +144,7 @@ static int repair_page(struct blkalign_scrub *s, struct scrub_worker *w, uint64_
 		return w->error;
 	for (first = 0; first < w->lanes && w->has[first] != SCRUB_READ; first++)
 		;
-	if (first == w->lanes || (!s->repair->parity && !agree(w, first, length))) {
+	if (first == w->lanes || (!s->repair->parity && !scrub_copies_agree(w, first, 0, length))) {
 		*ret_left = true;
 		return 0;
 	}
@@ -267,6 +258,26 @@ static bool next_piece(struct blkalign_scrub *s, uint64_t *ret_at, uint64_t *ret
 	return true;
 }
 
+/* One look at a place mends what was found of several members there: each finding gets its part of what was written. */
+static void share_repaired(struct scrub_list *list, size_t index)
+{
+	struct scrub_item *item = &list->items.data[index];
+	struct blkalign_scrub_finding *to = &item->found;
+
+	for (size_t back = 1; back <= SCRUB_NEIGHBOURS && back <= index; back++) {
+		struct scrub_item *before = &list->items.data[index - back];
+		struct blkalign_scrub_finding *from = &before->found;
+		uint64_t lacks = to->length_bytes > to->repaired_bytes ? to->length_bytes - to->repaired_bytes : 0;
+		uint64_t spare = from->repaired_bytes > from->length_bytes ? from->repaired_bytes - from->length_bytes : 0;
+		uint64_t part = lacks < spare ? lacks : spare;
+
+		if (before->sync_bytes + from->length_bytes <= item->sync_bytes)
+			continue;
+		from->repaired_bytes -= part;
+		to->repaired_bytes += part;
+	}
+}
+
 static void piece_ended(struct blkalign_scrub *s, uint64_t length, uint64_t repaired)
 {
 	struct scrub_repair *repair = s->repair;
@@ -278,7 +289,7 @@ static void piece_ended(struct blkalign_scrub *s, uint64_t length, uint64_t repa
 	s->list.items.data[repair->item].found.repaired_bytes += repaired;
 	if (repair->item_done_bytes < s->list.items.data[repair->item].found.length_bytes)
 		return;
-	repair->item++;
+	share_repaired(&s->list, repair->item++);
 	repair->item_done_bytes = 0;
 }
 

@@ -262,6 +262,7 @@ static void test_unreadable_and_in_doubt(void **state)
 		struct array a;
 		struct blkalign_scrub *s;
 		struct blkalign_scrub_progress p;
+		struct blkalign_scrub_plan plan;
 		struct array_weak *weak;
 
 		array_open(&a, raid6 ? RAID_6 : RAID_5, 2, 65536, 5, COMPONENT);
@@ -276,9 +277,12 @@ static void test_unreadable_and_in_doubt(void **state)
 		p = run(s);
 		assert_int_equal(p.unreadable_bytes, 4096);
 		assert_int_equal(p.mismatch_sectors512, raid6 ? 8 : 0);
+		blkalign_scrub_plan(s, false, &plan);
+		assert_int_equal(plan.unreadable_bytes, 0);
 		p = repair(s, false);
 		assert_int_equal(p.repaired_bytes, 0);
 		assert_true(p.left_bytes >= 4096);
+		assert_int_equal(p.left_bytes, plan.left_bytes);
 		blkalign_scrub_close(s);
 		s = start(&a, 1);
 		run(s);
@@ -292,6 +296,48 @@ static void test_unreadable_and_in_doubt(void **state)
 		dev_close(&weak->dev);
 		array_close(&a);
 	}
+}
+
+/*
+ * Mirrors after an unclean stop: what cannot be read gets what the others agree on, and the plan says so before; where they disagree nothing is written. Findings
+ * of several copies at one place each tell what was written of them.
+ */
+static void test_unreadable_copy(void **state)
+{
+	struct byte_range doubtful = { 0, 65536 };
+
+	(void)state;
+	for (unsigned disagree = 0; disagree < 2; disagree++)
+		for (unsigned parity = 0; parity < 2; parity++) {
+			struct array a;
+			struct blkalign_scrub *s;
+			struct blkalign_scrub_plan plan;
+			struct blkalign_scrub_progress p;
+			struct array_weak *weak;
+			uint64_t written = parity && disagree ? 8192 : disagree ? 0 : 4096;
+
+			array_open(&a, RAID_1, 0, 0, 3, COMPONENT);
+			a.view.doubtful = &doubtful;
+			a.view.doubtful_count = 1;
+			weak = array_weaken(&a, 1, 4096, 4096);
+			if (disagree)
+				array_spoil(&a, 2, 4096 + 10, 100);
+			s = start(&a, 1);
+			assert_int_equal(run(s).unreadable_bytes, 4096);
+			expect(s, disagree, BLKALIGN_SCRUB_UNREADABLE, disagree ? BLKALIGN_SCRUB_SEVERAL : BLKALIGN_SCRUB_DOUBTFUL, 1, 4096,
+			       4096);
+			blkalign_scrub_plan(s, parity, &plan);
+			assert_int_equal(plan.unreadable_bytes + plan.parity_bytes, written);
+			assert_int_equal(plan.left_bytes, disagree && !parity ? 8192 : 0);
+			p = repair(s, parity);
+			assert_int_equal(p.repaired_bytes, written);
+			assert_int_equal(p.left_bytes, plan.left_bytes);
+			for (size_t i = 0; i < blkalign_scrub_findings(s, NULL); i++)
+				assert_int_equal(blkalign_scrub_finding(s, i)->repaired_bytes, written ? 4096 : 0);
+			blkalign_scrub_close(s);
+			dev_close(&weak->dev);
+			array_close(&a);
+		}
 }
 
 /* A write that fails ends the repair for good. */
@@ -492,6 +538,7 @@ int main(void)
 		cmocka_unit_test(test_degraded_raid5),
 		cmocka_unit_test(test_unreadable),
 		cmocka_unit_test(test_unreadable_and_in_doubt),
+		cmocka_unit_test(test_unreadable_copy),
 		cmocka_unit_test(test_failing_write),
 		cmocka_unit_test(test_gone),
 		cmocka_unit_test(test_mirror),
