@@ -4,7 +4,15 @@
 #include "check/shell.h"
 
 /* More members than these are not spelled out. */
-#define MEMBERS_SHOWN 32
+#define MEMBERS_SHOWN	 32
+#define REBUILT_TOGETHER 2 /* members that one command computes */
+
+static bool is_degraded(const struct blkalign_node *array)
+{
+	uint64_t degraded = blkalign_node_u64(array, BLKALIGN_ATTR_MD_DEGRADED);
+
+	return degraded && degraded != BLKALIGN_UNKNOWN;
+}
 
 /* Each device once, whatever segments it has; of idle members those that are stale or faulty. */
 static bool is_wanted(const struct blkalign_node *array, size_t i, bool idle)
@@ -90,6 +98,25 @@ static const char *for_failed(struct check *c, const struct blkalign_node *array
 	return script_finish(&s);
 }
 
+/* The other way, which writes the same records; it also works on image files. */
+static void add_rebuild(struct script *s, const struct blkalign_node *array)
+{
+	_cleanup_strbuf_ struct strbuf onto = { .text = NULL };
+	unsigned count = 0;
+
+	for (size_t i = 0; i < blkalign_node_edges(array); i++)
+		if (is_wanted(array, i, true) && ++count <= REBUILT_TOGETHER)
+			strbuf_printf(&onto, " --onto=%s", shell_device(s->c, blkalign_node_edge(array, i)->lower));
+	s->c->failed = s->c->failed || onto.failed;
+	if (!count || count > REBUILT_TOGETHER || blkalign_node_edges(array) > MEMBERS_SHOWN || !is_degraded(array))
+		return;
+	script_note(
+		s,
+		"or while the array is stopped, also from image files: what it missed is computed, by the bitmap where there is one, and "
+		"overwritten:");
+	script_run_not(s, "blkalign rebuild%s%s", members(s->c, array, false), strbuf_text(&onto));
+}
+
 static const char *for_dropped(struct check *c, const struct blkalign_node *array)
 {
 	struct script s = { .c = c };
@@ -107,6 +134,7 @@ static const char *for_dropped(struct check *c, const struct blkalign_node *arra
 		    has_bitmap ? "if that is refused, as a new member" : "if it is healthy, as a new member");
 	script_run_not(&s, "mdadm --zero-superblock%s", name);
 	script_run_not(&s, "mdadm %s --add%s", device, name);
+	add_rebuild(&s, array);
 	return script_finish(&s);
 }
 

@@ -272,6 +272,7 @@ static void test_dropped_member(void **state)
 	remedy = must(r, "MD-STALE-MEMBER", "md0")->remedy;
 	assert_is_script(remedy);
 	assert_non_null(strstr(remedy, "#   mdadm /dev/md0 --re-add /dev/sda"));
+	assert_non_null(strstr(remedy, "\n#   blkalign rebuild '/dev/sdb; rm -r $HOME' /dev/sdc /dev/sdd --onto=/dev/sda"));
 	assert_non_null(strstr(must(r, "MD-STALE-MEMBER", "md0")->message, "up to 7 events behind"));
 	assert_string_equal(severity_of(r, "MD-STALE-MEMBER", "md0"), "warning");
 }
@@ -293,6 +294,7 @@ static void test_nothing_destroys_the_last_copy(void **state)
 		assert_is_script(remedy);
 		assert_null(strstr(remedy, "--zero-superblock"));
 		assert_null(strstr(remedy, "--re-add"));
+		assert_null(strstr(remedy, "--onto"));
 		assert_null(strstr(remedy, "--add"));
 		assert_null(strstr(remedy, "\nmdadm --assemble"));
 	}
