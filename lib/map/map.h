@@ -135,6 +135,43 @@ int map_open_patched(struct dev *below, const struct map_patch *patches, size_t 
 /** What lies below the patches, and whether one stands in for byte `at`; *run_bytes is cut to where that may change. NULL for other devices. */
 struct dev *map_patched_below(const struct dev *dev, uint64_t at, uint64_t *run_bytes, bool *ret_patched);
 
+/** Where a run of bytes lies. */
+struct map_run {
+	struct dev *dev; /* borrowed; NULL: they read as zeros */
+	uint64_t offset_bytes;
+	uint64_t length_bytes;
+	const char *note; /* static: why they lie there, for people; NULL: nothing to say */
+};
+
+/** Who knows where the bytes of a volume lie: the mapping of a thin volume, the exceptions of a snapshot. */
+struct map_chart {
+	const struct map_chart_ops *ops;
+};
+struct map_chart_ops {
+	/**
+	 * What byte `at` is, and the bytes behind it as far as they stay together; the run may be short. Any number of threads. On failure what is affected is in
+	 * *ret_reason: static, or owned by the chart.
+	 */
+	int (*find)(struct map_chart *chart, uint64_t at, struct map_run *ret_run, const char **ret_reason);
+	void (*free)(struct map_chart *chart);
+};
+/** `size_bytes` that lie where `chart` (taken over, also on failure) says, asked anew for each read. Read only. Threads: any number at a time. */
+int map_open_charted(const char *name, uint64_t size_bytes, struct map_chart *chart, struct dev **ret_dev);
+/** Where byte `at` of a charted device lies; BLKALIGN_NOT_THIS for other devices. */
+int map_charted_run(const struct dev *dev, uint64_t at, struct map_run *ret_run, const char **ret_reason);
+
+/** A block whose bytes are in another place than its own. */
+struct map_block {
+	uint64_t block;
+	uint64_t over_block;
+};
+/**
+ * A charted device: `size_bytes` of `below`, with some blocks of `block_bytes` taken from `over` instead: those that `blocks` lists (ascending by `block`, malloc'ed, taken
+ * over also on failure). `note` is said of these. Below the end of `below`; zeros behind it. -EINVAL when they are not in order, or not on `over`.
+ */
+int map_open_overlaid(const char *name, uint64_t size_bytes, struct dev *below, struct dev *over, uint64_t block_bytes,
+		      struct map_block *blocks, size_t count, const char *note, struct dev **ret_dev);
+
 /** A piece of a device below. */
 struct map_area {
 	struct dev *dev;	     /* NULL: missing, reads fail with -EIO */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* A device with some of its bytes replaced: what a log would write to it, without writing. */
+#include "map/batch.h"
 #include "map/map.h"
 
 struct patched {
@@ -7,11 +8,6 @@ struct patched {
 	struct dev *below;
 	struct map_patch *patches;
 	size_t count;
-};
-
-struct batch {
-	VEC(struct dev_request) requests;
-	VEC(size_t) parents;
 };
 
 /* The first patch that ends behind `at`. */
@@ -30,14 +26,14 @@ static size_t find(const struct patched *p, uint64_t at)
 	return low;
 }
 
-static int add_read(struct batch *b, struct dev *dev, uint64_t offset, void *buffer, uint64_t length, size_t parent)
+static int add_read(struct map_batch *b, struct dev *dev, uint64_t offset, void *buffer, uint64_t length, size_t parent)
 {
 	struct dev_request q = { .dev = dev, .op = DEV_READ, .offset_bytes = offset, .length_bytes = length, .buffer = buffer };
 
-	return vec_push(&b->parents, parent) < 0 ? -ENOMEM : vec_push(&b->requests, q);
+	return map_batch_add(b, &q, parent);
 }
 
-static int split(const struct patched *p, const struct dev_request *q, size_t parent, struct batch *b)
+static int split(const struct patched *p, const struct dev_request *q, size_t parent, struct map_batch *b)
 {
 	uint64_t at = q->offset_bytes, end = at + q->length_bytes;
 	uint8_t *buffer = q->buffer;
@@ -72,21 +68,11 @@ static int split(const struct patched *p, const struct dev_request *q, size_t pa
 static void patched_run(struct dev *dev, struct dev_request *requests, size_t count)
 {
 	const struct patched *p = (const struct patched *)dev;
-	struct batch b = { 0 };
+	struct map_batch b = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		requests[i].result = split(p, &requests[i], i, &b);
-	dev_run(b.requests.data, b.requests.count, NULL);
-	for (size_t i = 0; i < b.requests.count; i++) {
-		struct dev_request *parent = &requests[b.parents.data[i]];
-
-		if (!b.requests.data[i].result || parent->result)
-			continue;
-		parent->result = b.requests.data[i].result;
-		parent->reason = b.requests.data[i].reason;
-	}
-	vec_done(&b.requests);
-	vec_done(&b.parents);
+	map_batch_run(&b, requests);
 }
 
 static void patched_close(struct dev *dev)
@@ -149,21 +135,16 @@ int map_open_patched(struct dev *below, const struct map_patch *patches, size_t 
 struct dev *map_patched_below(const struct dev *dev, uint64_t at, uint64_t *run_bytes, bool *ret_patched)
 {
 	const struct patched *p = (const struct patched *)dev;
+	const struct byte_range *range;
+	uint64_t edge;
 
 	if (dev->ops != &patched_ops)
 		return NULL;
-	*ret_patched = false;
-	for (size_t i = 0; i < p->count; i++) {
-		const struct byte_range *range = &p->patches[i].range;
-		uint64_t edge = range->offset_bytes;
-
-		if (edge + range->length_bytes <= at)
-			continue;
-		*ret_patched = edge <= at;
-		edge += *ret_patched ? range->length_bytes : 0;
-		if (*run_bytes > edge - at)
-			*run_bytes = edge - at;
-		break;
-	}
+	range = &p->patches[find(p, at)].range;
+	edge = range->offset_bytes;
+	*ret_patched = edge <= at;
+	edge += *ret_patched ? range->length_bytes : 0;
+	if (*run_bytes > edge - at)
+		*run_bytes = edge - at;
 	return p->below;
 }

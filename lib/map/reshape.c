@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Two maps of the same members: one below the place where the reshape was stopped, the other from there on. */
+#include "map/batch.h"
 #include "map/map.h"
 
 struct reshaping {
@@ -8,12 +9,7 @@ struct reshaping {
 	uint64_t position_bytes;
 };
 
-struct batch {
-	VEC(struct dev_request) requests;
-	VEC(size_t) parents;
-};
-
-static int add_part(struct batch *b, const struct dev_request *q, size_t parent, struct dev *below, uint64_t begin, uint64_t end)
+static int add_part(struct map_batch *b, const struct dev_request *q, size_t parent, struct dev *below, uint64_t begin, uint64_t end)
 {
 	struct dev_request part = *q;
 
@@ -23,10 +19,10 @@ static int add_part(struct batch *b, const struct dev_request *q, size_t parent,
 	part.offset_bytes = begin;
 	part.length_bytes = (size_t)(end - begin);
 	part.buffer = (uint8_t *)q->buffer + (begin - q->offset_bytes);
-	return vec_push(&b->requests, part) < 0 || vec_push(&b->parents, parent) < 0 ? -ENOMEM : 0;
+	return map_batch_add(b, &part, parent);
 }
 
-static int split(const struct reshaping *s, const struct dev_request *q, size_t parent, struct batch *b)
+static int split(const struct reshaping *s, const struct dev_request *q, size_t parent, struct map_batch *b)
 {
 	uint64_t end = q->offset_bytes + q->length_bytes, middle = s->position_bytes;
 	int r;
@@ -42,21 +38,11 @@ static int split(const struct reshaping *s, const struct dev_request *q, size_t 
 static void reshaping_run(struct dev *dev, struct dev_request *requests, size_t count)
 {
 	const struct reshaping *s = (const struct reshaping *)dev;
-	struct batch b = { 0 };
+	struct map_batch b = { 0 };
 
 	for (size_t i = 0; i < count; i++)
 		requests[i].result = split(s, &requests[i], i, &b);
-	dev_run(b.requests.data, b.requests.count, NULL);
-	for (size_t i = 0; i < b.requests.count; i++) {
-		struct dev_request *q = &requests[b.parents.data[i]];
-
-		if (q->result)
-			continue;
-		q->result = b.requests.data[i].result;
-		q->reason = b.requests.data[i].reason;
-	}
-	vec_done(&b.requests);
-	vec_done(&b.parents);
+	map_batch_run(&b, requests);
 }
 
 static const struct dev_ops reshaping_ops = { .kind = "reshaping", .run = reshaping_run };
