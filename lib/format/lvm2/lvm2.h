@@ -139,6 +139,8 @@ struct lvm2_segment {
 	uint32_t data_areas;	  /* refs with role data */
 	uint32_t data_copies;	  /* raid10, raid1 and mirror; else 1 */
 	bool merging;		  /* snapshot that is being merged into its origin */
+	/* cache whose pool is one volume for both: where they are in it; size 0 otherwise */
+	struct lvm2_area cache_metadata, cache_data;
 	struct lvm2_ref *refs;
 	uint32_t ref_count;
 };

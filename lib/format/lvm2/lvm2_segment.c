@@ -340,6 +340,19 @@ static int check_numbers(struct lvm2_decoder *d, const struct lvm2_node *section
 	return 0;
 }
 
+static int decode_cache_areas(struct lvm2_decoder *d, const struct lvm2_node *section, struct lvm2_segment *s)
+{
+	int r = lvm2_get_sectors_or(d, section, "metadata_start", UINT64_MAX, &s->cache_metadata.offset_bytes);
+
+	if (r >= 0)
+		r = lvm2_get_sectors_or(d, section, "metadata_len", UINT64_MAX, &s->cache_metadata.size_bytes);
+	if (r >= 0)
+		r = lvm2_get_sectors_or(d, section, "data_start", UINT64_MAX, &s->cache_data.offset_bytes);
+	if (r >= 0)
+		r = lvm2_get_sectors_or(d, section, "data_len", UINT64_MAX, &s->cache_data.size_bytes);
+	return r;
+}
+
 static int decode_numbers(struct lvm2_decoder *d, const struct lvm2_node *section, struct lvm2_segment *s, uint64_t *copies)
 {
 	uint64_t device_id = 0;
@@ -365,7 +378,7 @@ static int decode_numbers(struct lvm2_decoder *d, const struct lvm2_node *sectio
 	if (r >= 0)
 		r = lvm2_get_number_or(d, section, "device_id", UINT32_MAX, &device_id);
 	s->device_id = (uint32_t)device_id;
-	return r;
+	return r >= 0 && s->type == LVM2_CACHE ? decode_cache_areas(d, section, s) : r;
 }
 
 int lvm2_decode_segment(struct lvm2_decoder *d, const struct lvm2_node *section, struct lvm2_segment *ret)
