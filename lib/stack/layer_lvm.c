@@ -2,7 +2,7 @@
 /* Labels and texts are collected as devices come by; groups are built when nothing new appears any more. */
 #include <inttypes.h>
 
-#include "stack/lvm.h"
+#include "stack/lvm_special.h"
 
 static void state_free(void *p)
 {
@@ -10,8 +10,11 @@ static void state_free(void *p)
 
 	for (size_t i = 0; i < s->parts.count; i++)
 		dev_close(s->parts.data[i]);
+	for (size_t i = 0; i < s->thin_pools.count; i++)
+		lvm_thin_pool_free(s->thin_pools.data[i]);
 	for (size_t i = 0; i < s->groups.count; i++)
 		lvm2_vg_free(s->groups.data[i].vg);
+	vec_done(&s->thin_pools);
 	vec_done(&s->parts);
 	vec_done(&s->groups);
 	vec_done(&s->pvs);

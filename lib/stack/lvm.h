@@ -33,12 +33,15 @@ struct lvm_group {
 	size_t graph_size;
 };
 
+struct lvm_thin_pool;
+
 struct lvm_state {
 	VEC(struct lvm_pv) pvs;
 	VEC(struct lvm_group) groups;
-	uint64_t texts_bytes;	 /* read so far */
-	bool texts_refused;	 /* and told */
-	VEC(struct dev *) parts; /* devices of volumes that are parts of others: read through, not looked into */
+	uint64_t texts_bytes;			/* read so far */
+	bool texts_refused;			/* and told */
+	VEC(struct lvm_thin_pool *) thin_pools; /* metadata of pools, for the volumes in them */
+	VEC(struct dev *) parts;		/* devices of volumes that are parts of others: read through, not looked into */
 };
 
 /** Note the text that `pv` carries; `checksum` tells equal texts. What is wrong with it becomes a remark. */

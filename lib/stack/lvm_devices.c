@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Volumes that a plain read can follow: linear, striped, raid0, and one copy of a mirror. */
-#include "stack/lvm_volumes.h"
+#include "stack/lvm_special.h"
 
 static struct map_area area_of(const struct lvm_volumes *v, const struct lvm2_ref *ref, bool *whole)
 {
@@ -114,8 +114,56 @@ static int open_device(struct lvm_volumes *v, const struct lvm2_lv *lv, const ch
 	return map_open_segments(name, v->segments.data, v->segments.count, ret_dev);
 }
 
-/* Internal volumes are parts: what stands above them decides. */
-static int give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev)
+/* --- volumes whose bytes are looked up --- */
+
+struct dev *lvm_role_dev(const struct lvm_volumes *v, const struct lvm2_segment *segment, enum lvm2_role role, bool *ret_whole)
+{
+	const struct lvm2_ref *ref = lvm_find_ref(segment, role);
+
+	*ret_whole = *ret_whole && ref && v->whole[ref->index];
+	return ref ? v->devs[ref->index] : NULL;
+}
+
+int lvm_cannot_read(const struct lvm_volumes *v, const struct blkalign_node *node, const char *why)
+{
+	return graph_remark(stack_graph(v->stack), "%s: cannot be read: %s", blkalign_node_name(node), why);
+}
+
+bool lvm_is_forced(const struct lvm_volumes *v)
+{
+	const struct stack_running *running = stack_running(v->stack);
+
+	return running && running->force;
+}
+
+/* lvm2 gives these one segment. */
+static int open_volume(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev **ret_dev, bool *ret_whole)
+{
+	const struct lvm2_lv *lv = &v->vg->lvs[index];
+	enum lvm2_segment_type type = lv->segment_count == 1 ? lv->segments[0].type : LVM2_STRIPED;
+	char name[2 * LVM2_NAME_MAX + 16];
+
+	*ret_whole = true;
+	if (type == LVM2_THIN_POOL)
+		return lvm_open_thin_pool(v, index, node, ret_dev, ret_whole);
+	if (type == LVM2_THIN)
+		return lvm_open_thin(v, index, node, ret_dev, ret_whole);
+	if (type == LVM2_SNAPSHOT)
+		return lvm_open_snapshot(v, index, node, ret_dev, ret_whole);
+	if (type == LVM2_CACHE_POOL)
+		return lvm_open_cache_pool(v, index, node, ret_dev, ret_whole);
+	if (type == LVM2_CACHE)
+		return lvm_open_cache(v, index, node, ret_dev, ret_whole);
+	if (lvm_is_raid(lv))
+		return lvm_open_raid(v, index, node, ret_dev);
+	/* The kernel's name for an origin's own bytes. */
+	text_join(name, sizeof(name), blkalign_node_name(node), v->merging[index] ? "-real" : "", "");
+	return open_device(v, lv, name, ret_dev, ret_whole);
+}
+
+/* --- giving devices to nodes --- */
+
+int lvm_give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev)
 {
 	const char *why = lvm_write_refusal(v, index);
 	int r = stack_set_dev(v->stack, node, dev);
@@ -123,31 +171,40 @@ static int give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_no
 	return r >= 0 && why && stack_is_writable(v->stack) ? stack_set_read_only(v->stack, node, why) : r;
 }
 
-/* Parts of other volumes are read through only: what their bytes look like says nothing. */
+/* Internal volumes and pools are parts: what stands above them decides, and what their bytes look like says nothing. */
+static int keep_part(struct lvm_volumes *v, struct dev *dev)
+{
+	int r = vec_push(&v->state->parts, dev);
+
+	if (r < 0)
+		dev_close(dev);
+	return r;
+}
+
+static bool is_part(const struct lvm2_lv *lv)
+{
+	return lv->internal || lv->segments[0].type == LVM2_THIN_POOL || lv->segments[0].type == LVM2_CACHE_POOL;
+}
+
 int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node)
 {
 	struct dev *dev = stack_dev(v->stack, node);
 	int r;
 
-	if (v->merging[index])
-		return 0;
 	if (dev) {
 		v->devs[index] = dev;
 		v->whole[index] = true;
 		return 0;
 	}
-	if (lvm_is_raid(&v->vg->lvs[index]))
-		r = lvm_open_raid(v, index, node, &dev);
-	else
-		r = open_device(v, &v->vg->lvs[index], blkalign_node_name(node), &dev, &v->whole[index]);
-	if (r < 0 || !dev)
+	r = open_volume(v, index, node, &dev, &v->whole[index]);
+	v->whole[index] = v->whole[index] && dev;
+	if (!dev)
 		return r;
-	v->devs[index] = dev;
-	if (!v->vg->lvs[index].internal)
-		return give_device(v, index, node, dev);
-	if (vec_push(&v->state->parts, dev) < 0) {
-		dev_close(dev);
-		return -ENOMEM;
-	}
-	return 0;
+	if (v->merging[index])
+		v->bare[index] = dev;
+	else
+		v->devs[index] = dev;
+	if (v->merging[index] || is_part(&v->vg->lvs[index]))
+		return r < 0 ? (keep_part(v, dev), r) : keep_part(v, dev);
+	return r < 0 ? (dev_close(dev), r) : lvm_give_device(v, index, node, dev);
 }

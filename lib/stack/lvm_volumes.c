@@ -19,6 +19,8 @@ static void volumes_done(struct lvm_volumes *v)
 	free(v->devs);
 	free(v->whole);
 	free(v->merging);
+	free(v->bare);
+	free(v->thin_pools);
 	free(v->referenced);
 	vec_done(&v->dm);
 	vec_done(&v->segments);
@@ -66,7 +68,7 @@ static struct blkalign_node *find_dm(const struct lvm_volumes *v, const struct l
 
 static const struct lvm2_lv *ref_lv(const struct lvm_volumes *v, const struct lvm2_ref *ref) { return &v->vg->lvs[ref->index]; }
 
-static const struct lvm2_ref *find_ref(const struct lvm2_segment *s, enum lvm2_role role)
+const struct lvm2_ref *lvm_find_ref(const struct lvm2_segment *s, enum lvm2_role role)
 {
 	for (uint32_t i = 0; i < s->ref_count; i++)
 		if (s->refs[i].role == role)
@@ -77,7 +79,7 @@ static const struct lvm2_ref *find_ref(const struct lvm2_segment *s, enum lvm2_r
 /* The volume whose name and id the node of `lv` bears: its own or, for a snapshot, its store's. */
 static const struct lvm2_lv *face_of(const struct lvm_volumes *v, const struct lvm2_lv *lv)
 {
-	const struct lvm2_ref *cow = find_ref(&lv->segments[0], LVM2_ROLE_COW);
+	const struct lvm2_ref *cow = lvm_find_ref(&lv->segments[0], LVM2_ROLE_COW);
 
 	return cow ? ref_lv(v, cow) : lv;
 }
@@ -88,7 +90,7 @@ static void find_snapshots(struct lvm_volumes *v, const char **suffixes)
 		suffixes[i] = "";
 	for (uint32_t i = 0; i < v->vg->lv_count; i++) {
 		const struct lvm2_segment *s = &v->vg->lvs[i].segments[0];
-		const struct lvm2_ref *cow = find_ref(s, LVM2_ROLE_COW), *origin = find_ref(s, LVM2_ROLE_ORIGIN);
+		const struct lvm2_ref *cow = lvm_find_ref(s, LVM2_ROLE_COW), *origin = lvm_find_ref(s, LVM2_ROLE_ORIGIN);
 
 		if (!cow || !origin)
 			continue;
@@ -256,8 +258,10 @@ int lvm_add_volumes(struct stack *stack, struct lvm_state *state, const struct l
 	v.devs = calloc(vg->lv_count, sizeof(struct dev *));
 	v.whole = calloc(vg->lv_count, sizeof(bool));
 	v.merging = calloc(vg->lv_count, sizeof(bool));
+	v.bare = calloc(vg->lv_count, sizeof(struct dev *));
+	v.thin_pools = calloc(vg->lv_count, sizeof(struct lvm_thin_pool *));
 	suffixes = calloc(vg->lv_count, sizeof(*suffixes));
-	if (!v.nodes || !v.devs || !v.whole || !v.merging || !suffixes)
+	if (!v.nodes || !v.devs || !v.whole || !v.merging || !v.bare || !v.thin_pools || !suffixes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < vg->pv_count; i++)
 		partial = partial || !pvs[i];

@@ -17,20 +17,24 @@ struct lvm_leg_fact {
 	uint64_t data_offset_bytes; /* in the image, or BLKALIGN_UNKNOWN */
 };
 
+struct lvm_thin_pool;
+
 struct lvm_volumes {
 	struct stack *stack;
 	struct lvm_state *state;
 	const struct lvm2_vg *vg;
 	const struct lvm_pv *const *pvs;
-	char words[64];			 /* VG_STATE */
-	struct blkalign_node **nodes;	 /* by lv */
-	struct dev **devs;		 /* by lv; NULL where a plain read would not give the volume's bytes */
-	bool *whole;			 /* by lv: every part of the device is there */
-	bool *merging;			 /* by lv: a snapshot is being merged into it */
-	bool *referenced;		 /* by lv: others lie on it */
-	const struct lvm_leg_fact *legs; /* by slot, of the volume that is connected; NULL: not known */
-	const char *group_refusal;	 /* why no volume of the group is to be written; static, or NULL */
-	VEC(struct lvm_dm_node) dm;	 /* of a running machine, sorted by uuid */
+	char words[64];			   /* VG_STATE */
+	struct blkalign_node **nodes;	   /* by lv */
+	struct dev **devs;		   /* by lv; NULL where a plain read would not give the volume's bytes */
+	bool *whole;			   /* by lv: every part of the device is there */
+	bool *merging;			   /* by lv: a snapshot is being merged into it */
+	struct dev **bare;		   /* by lv: then, its own bytes, without those of the snapshot */
+	struct lvm_thin_pool **thin_pools; /* by lv; NULL where it is none, or cannot be used */
+	bool *referenced;		   /* by lv: others lie on it */
+	const struct lvm_leg_fact *legs;   /* by slot, of the volume that is connected; NULL: not known */
+	const char *group_refusal;	   /* why no volume of the group is to be written; static, or NULL */
+	VEC(struct lvm_dm_node) dm;	   /* of a running machine, sorted by uuid */
 	VEC(struct map_segment) segments;
 	VEC(struct map_area) areas;
 };
@@ -47,6 +51,10 @@ int lvm_set_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *
 bool lvm_is_raid(const struct lvm2_lv *lv);
 /** The device of such a volume, facts and remarks about it; in a writable stack its records as well. *ret_dev stays NULL when it cannot be read. 0 or negative errno. */
 int lvm_open_raid(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev **ret_dev);
+/** `dev` is the content of volume `index`, to be looked into, and taken over; whether it may be written is decided here. */
+int lvm_give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev);
+/** The first reference of that role, or NULL. */
+const struct lvm2_ref *lvm_find_ref(const struct lvm2_segment *segment, enum lvm2_role role);
 /** Fill `referenced` and `group_refusal`. 0 or -ENOMEM. */
 int lvm_find_referenced(struct lvm_volumes *v);
 /** Why volume `index` is not to be written, or NULL. Static. */

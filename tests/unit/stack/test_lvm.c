@@ -24,9 +24,12 @@ static void test_pv(void **state)
 	assert_string_equal(blkalign_node_str(pv, BLKALIGN_ATTR_VG_STATE), "exported,clustered");
 	assert_int_equal(strlen(blkalign_node_str(pv, BLKALIGN_ATTR_PV_UUID)), 38);
 	assert_int_equal(strlen(blkalign_node_str(pv, BLKALIGN_ATTR_VG_UUID)), 38);
-	/* Of its four RAID volumes, which were never activated. */
-	assert_int_equal(blkalign_graph_remarks(b.graph), 4);
+	/* Of its four RAID volumes, which were never activated, and of what has its metadata on volumes that are empty here. */
+	assert_int_equal(blkalign_graph_remarks(b.graph), 8);
 	assert_true(remarked(&b, "vg/r6: was never started: what its images hold is read as it is, and redundancy is void"));
+	assert_true(remarked(&b, "vg/pool: cannot be read: its metadata volume holds no thin pool metadata"));
+	assert_true(remarked(&b, "vg/thin1: cannot be read: its pool cannot be read"));
+	assert_true(remarked(&b, "vg/cached: cannot be read: the cache's metadata volume holds no cache metadata"));
 	done(&b);
 	free(exported);
 	free(text);
@@ -59,8 +62,8 @@ static void test_volumes(void **state)
 		{ "vg/mir", "mirror", "raid1", NULL, 0, 0, 3, false, true, "vg/mir_mlog", 0, BLKALIGN_UNKNOWN, 1, BLKALIGN_SLOT_NONE,
 		  "metadata" },
 		{ "vg/org", "linear", NULL, NULL, 0, 0, 4, false, true, "pv:sdc", 0, BLKALIGN_UNKNOWN, 1, 0, NULL },
-		{ "vg/snap", "snapshot", NULL, NULL, 0, 0, 4, false, false, "vg/org", 0, 0, 1, 0, NULL },
-		{ "vg/snap", "snapshot", NULL, NULL, 0, 0, 4, false, false, "vg/snap-cow", 0, BLKALIGN_UNKNOWN, 1, BLKALIGN_SLOT_NONE,
+		{ "vg/snap", "snapshot", NULL, NULL, 0, 0, 4, false, true, "vg/org", 0, 0, 1, 0, NULL },
+		{ "vg/snap", "snapshot", NULL, NULL, 0, 0, 4, false, true, "vg/snap-cow", 0, BLKALIGN_UNKNOWN, 1, BLKALIGN_SLOT_NONE,
 		  "journal" },
 		{ "vg/snap-cow", "linear", NULL, NULL, 0, 0, 2, true, false, "pv:sdc", 0, BLKALIGN_UNKNOWN, 1, 0, NULL },
 		{ "vg/pool", "thin-pool", NULL, NULL, 0, 0, 4, false, false, "vg/pool_tdata", 0, 0, 1, 0, NULL },
