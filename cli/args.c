@@ -54,7 +54,7 @@ void cli_help(const struct cli_verb *verb)
 		printf("Usage: blkalign VERB [OPTION...] [TARGET...]\n\n"
 		       "Is this machine's storage, or any disk image or snapshot, aligned from the\n"
 		       "physical block up to the file system? Nothing is written to a target unless\n"
-		       "serve --rw, scrub --repair, rebuild or undo ask for it.\n\n");
+		       "serve --rw, scrub --repair, rebuild, create or undo ask for it.\n\n");
 		for (size_t i = 0; i < cli_verbs_count; i++) {
 			printf("  %-9s ", cli_verbs[i].name);
 			cli_wrap(cli_verbs[i].summary, 12);
@@ -251,9 +251,75 @@ static int apply_to_copy(enum option_id id, const char *value, struct cli_option
 	return 0;
 }
 
+/* 0 copies of the metadata, and 0 mirrors, are answers. */
+static int set_count(const char *option, const char *text, uint32_t most, uint32_t *ret)
+{
+	uint64_t value = 0;
+	int r = strcmp(text, "0") ? set_number(option, text, most, &value) : 0;
+
+	*ret = (uint32_t)value;
+	return r;
+}
+
+static int add_node(const char *name, struct cli_options *o)
+{
+	if (o->create.node_count < CLI_NODES_MAX) {
+		o->create.nodes[o->create.node_count++] = name;
+		return 0;
+	}
+	fprintf(stderr, "blkalign: --node=%s: more than %d\n", cli_safe(name), CLI_NODES_MAX);
+	return -EINVAL;
+}
+
+static int apply_to_volume(enum option_id id, const char *value, struct blkalign_create_lv_options *lv)
+{
+	if (id == OPTION_SIZE)
+		return set_bytes("size", value, &lv->size_bytes);
+	if (id == OPTION_STRIPE_SIZE)
+		return set_bytes("stripe-size", value, &lv->stripe_bytes);
+	if (id == OPTION_STRIPES)
+		return set_count("stripes", value, 1000, &lv->stripes);
+	if (id == OPTION_MIRRORS)
+		return set_count("mirrors", value, 1000, &lv->mirrors);
+	if (id == OPTION_NAME)
+		lv->name = value;
+	else if (id == OPTION_TYPE)
+		lv->type = value;
+	else
+		lv->extents = value;
+	return 0;
+}
+
+static int apply_to_create(enum option_id id, const char *value, struct cli_options *o)
+{
+	struct blkalign_create_pv_options *pv = &o->create.pv;
+
+	if (id == OPTION_DATA_ALIGNMENT)
+		return set_bytes("data-alignment", value, &pv->data_alignment_bytes);
+	if (id == OPTION_DATA_ALIGNMENT_OFFSET)
+		return set_bytes("data-alignment-offset", value, &pv->data_alignment_offset_bytes);
+	if (id == OPTION_METADATA_SIZE)
+		return set_bytes("metadata-size", value, &pv->metadata_bytes);
+	if (id == OPTION_METADATA_COPIES)
+		return set_count("metadata-copies", value, 2, &pv->metadata_copies);
+	if (id == OPTION_EXTENT_SIZE)
+		return set_bytes("extent-size", value, &o->create.vg.extent_bytes);
+	if (id == OPTION_NODE_CREATE)
+		return add_node(value, o);
+	if (id == OPTION_VERBOSE_CREATE)
+		o->verbose = true;
+	else if (id == OPTION_FORCE_CREATE)
+		pv->force = true;
+	else
+		return apply_to_volume(id, value, &o->create.lv);
+	return 0;
+}
+
 static int apply(enum option_id id, const char *value, struct cli_options *o)
 {
-	switch (id) {
+	if (rows[id].verbs == CREATE)
+		return apply_to_create(id, value, o);
+	switch ((unsigned)id) {
 	case OPTION_JSON:
 		o->json = true;
 		break;
@@ -342,9 +408,7 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 	case OPTION_RATE:
 	case OPTION_PROGRESS_JSON:
 		return apply_to_array(id, value, o);
-	case OPTION_HELP:
-	case OPTION_VERSION:
-	case OPTION_COUNT:
+	default: /* help and version are met before */
 		break;
 	}
 	return 0;
@@ -404,7 +468,8 @@ static int no_verb(int argc, char **argv)
 	}
 	if (argc > 1)
 		fprintf(stderr,
-			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, map, copy, serve, scrub, rebuild or undo; "
+			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, map, copy, serve, scrub, rebuild, create or "
+			"undo; "
 			"see "
 			"blkalign "
 			"--help\n",
@@ -428,6 +493,9 @@ int cli_parse(int argc, char **argv, struct cli_options *o, const struct cli_ver
 	}
 	o->verb = verb->name;
 	o->color = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	o->create.pv.metadata_copies = 1;
+	o->create.pv.data_alignment_offset_bytes = BLKALIGN_UNKNOWN;
+	o->create.lv.mirrors = UINT32_MAX;
 	o->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	getopt_tables(verb->bit, longs, shorts);
 	argv[1] = argv[0]; /* so that getopt's complaints begin with the command's name */

@@ -13,7 +13,8 @@
 /** Exit statuses of check; the other verbs use the first two. */
 enum cli_exit { CLI_ALIGNED = 0, CLI_FAILED = 1, CLI_WARNINGS = 2, CLI_MISALIGNED = 3 };
 
-#define CLI_BAD_MAX 256
+#define CLI_BAD_MAX   256
+#define CLI_NODES_MAX 64
 
 struct cli_options {
 	const char *verb;
@@ -29,6 +30,13 @@ struct cli_options {
 	uint64_t rate_bytes; /* a second; 0: no limit */
 	const char *map;
 	uint64_t offset_bytes, length_bytes;
+	struct cli_create {
+		struct blkalign_create_pv_options pv;
+		struct blkalign_create_vg_options vg;
+		struct blkalign_create_lv_options lv;
+		const char *nodes[CLI_NODES_MAX];
+		size_t node_count;
+	} create;
 	const char *bad[CLI_BAD_MAX]; /* MEMBER=MAPFILE */
 	size_t bad_count;
 	struct blkalign_source_options source;
@@ -54,6 +62,7 @@ int cmd_serve(const struct cli_options *options);
 int cmd_scrub(const struct cli_options *options);
 int cmd_rebuild(const struct cli_options *options);
 int cmd_undo(const struct cli_options *options);
+int cmd_create(const struct cli_options *options);
 
 extern const struct cli_verb cli_verbs[];
 extern const size_t cli_verbs_count;

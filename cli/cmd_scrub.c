@@ -139,19 +139,8 @@ static bool agreed(void)
 static const char *undo_name(struct job *j)
 {
 	const char *uuid = blkalign_node_str(blkalign_scrub_node(j->scrub), BLKALIGN_ATTR_MD_UUID);
-	time_t now = time(NULL);
-	struct tm tm;
-	char date[32];
 
-	if (j->o->undo)
-		return j->o->undo;
-	localtime_r(&now, &tm);
-	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
-	snprintf(j->undo, sizeof(j->undo), "blkalign-undo-%s-%s.log", uuid ? uuid : "array", date);
-	for (char *c = j->undo; *c; c++)
-		if (*c == ':' || *c == '/')
-			*c = '-';
-	return j->undo;
+	return j->o->undo ? j->o->undo : cli_undo_name(uuid ? uuid : "array", j->undo, sizeof(j->undo));
 }
 
 static int write_repair(struct job *j)

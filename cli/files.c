@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -110,4 +111,27 @@ int cli_replace_file(const char *path, const char *text)
 		error = sync_folder(path);
 	free(beside);
 	return error ? tell(path, "written", error) : 0;
+}
+
+const char *cli_undo_name(const char *what, char *ret, size_t size)
+{
+	time_t now = time(NULL);
+	struct tm tm;
+	char date[32];
+
+	localtime_r(&now, &tm);
+	strftime(date, sizeof(date), "%Y%m%d-%H%M%S", &tm);
+	for (unsigned n = 1; n < 1000; n++) {
+		char number[16] = "";
+
+		if (n > 1)
+			snprintf(number, sizeof(number), "-%u", n);
+		snprintf(ret, size, "blkalign-undo-%s-%s%s.log", what, date, number);
+		for (char *c = ret; *c; c++)
+			if (*c == ':' || *c == '/')
+				*c = '-';
+		if (access(ret, F_OK) < 0)
+			break;
+	}
+	return ret;
 }

@@ -10,4 +10,7 @@ int cli_read_file(const char *path, char **ret_text, size_t *ret_length);
 /** Write a file of mode 0600 beside it, sync it, and rename it: there is the old one or the new one, whatever happens. 0 or -1. */
 int cli_replace_file(const char *path, const char *text);
 
+/** Where an undo log goes that nobody named: "blkalign-undo-WHAT-DATE.log", here, with a number behind it where there is one already. Returns `ret`. */
+const char *cli_undo_name(const char *what, char *ret, size_t size);
+
 #endif

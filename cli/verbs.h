@@ -14,6 +14,7 @@ enum {
 	UNDO = 1U << 7,
 	COPY = 1U << 8,
 	LOCATE = 1U << 9,
+	CREATE = 1U << 10,
 };
 
 #endif

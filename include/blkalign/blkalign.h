@@ -6,6 +6,7 @@
 #include <blkalign/attr.h>
 #include <blkalign/check.h>
 #include <blkalign/copy.h>
+#include <blkalign/create.h>
 #include <blkalign/error.h>
 #include <blkalign/graph.h>
 #include <blkalign/locate.h>

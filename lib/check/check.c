@@ -23,8 +23,19 @@ void check_report(struct check *c, enum finding finding, enum impact impact, con
 					       .message = message });
 }
 
-static void check_done(struct check *c)
+int check_begin(struct check *c, const struct blkalign_graph *graph)
 {
+	*c = (struct check){ .graph = graph, .host = blkalign_graph_host(graph), .report = report_new() };
+	c->facts = calloc(blkalign_graph_size(graph) + 1, sizeof(*c->facts));
+	if (!c->report || !c->facts)
+		return -ENOMEM;
+	facts_collect(c);
+	return 0;
+}
+
+void check_end(struct check *c)
+{
+	blkalign_report_free(c->report);
 	free(c->facts);
 	free(c->limits);
 	vec_done(&c->blames);
@@ -32,10 +43,6 @@ static void check_done(struct check *c)
 
 static int run(struct check *c)
 {
-	c->facts = calloc(blkalign_graph_size(c->graph) + 1, sizeof(*c->facts));
-	if (!c->facts)
-		return -ENOMEM;
-	facts_collect(c);
 	c->limits = recompute_limits(c);
 	if (!c->limits)
 		return -ENOMEM;
@@ -43,21 +50,22 @@ static int run(struct check *c)
 	judge_graph(c);
 	judge_report(c);
 	rules_run(c);
-	return c->failed ? -ENOMEM : 0;
+	return c->failed ? -ENOMEM : report_finish(c->report);
 }
 
 int blkalign_check(const struct blkalign_graph *graph, struct blkalign_report **ret_report, struct blkalign_error *reterr)
 {
-	struct check c = { .graph = graph, .host = blkalign_graph_host(graph), .report = report_new() };
-	int r = c.report ? run(&c) : -ENOMEM;
+	struct check c;
+	int r = check_begin(&c, graph);
 
 	if (r >= 0)
-		r = report_finish(c.report);
-	check_done(&c);
-	if (r < 0) {
-		blkalign_report_free(c.report);
-		return blkalign_error_set(reterr, r, NULL, BLKALIGN_UNKNOWN, "cannot judge the stack: %s", strerror(-r));
+		r = run(&c);
+	if (r < 0)
+		blkalign_error_set(reterr, r, NULL, BLKALIGN_UNKNOWN, "cannot judge the stack: %s", strerror(-r));
+	else {
+		*ret_report = c.report;
+		c.report = NULL;
 	}
-	*ret_report = c.report;
-	return 0;
+	check_end(&c);
+	return r;
 }

@@ -107,6 +107,11 @@ static inline bool attr_is(const struct blkalign_node *node, enum blkalign_attr 
 /** True for U64 values that are known and not 0. */
 static inline bool is_set(uint64_t value) { return value && value != BLKALIGN_UNKNOWN; }
 
+/** What is believed of every node of `graph`, which must outlive it: the facts, without judging. 0 or -ENOMEM; check_end() is due in both cases. */
+int check_begin(struct check *c, const struct blkalign_graph *graph);
+void check_end(struct check *c);
+#define _cleanup_check_ _cleanup_(check_end)
+
 /** Fill facts for all nodes. */
 void facts_collect(struct check *c);
 /** True for an edge over which no data flows: spares, stale and faulty members, journals. */

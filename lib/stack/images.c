@@ -42,6 +42,12 @@ static int open_image(struct stack *stack, const char *path, const struct byte_r
 		if (r == 0)
 			r = dev_open_bad_ranges(below, bad, bad_count, ret_dev);
 	}
+	if (r == 0 && running && running->undo) {
+		below = *ret_dev;
+		r = stack_own(stack, below);
+		if (r == 0)
+			r = dev_open_undo(below, running->undo, ret_dev, reterr);
+	}
 	if (r == 0 && running && running->cow) {
 		below = *ret_dev;
 		r = stack_own(stack, below);

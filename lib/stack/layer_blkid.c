@@ -149,6 +149,54 @@ static int ask(struct stack *stack, struct blkalign_node *host, struct dev *dev,
 	return r < 0 ? r : BLKALIGN_NOT_THIS;
 }
 
+/* --- all of them, where they lie --- */
+
+/* What the probe has just found; false when it has no place that could be wiped. */
+static bool take_magic(blkid_probe pr, const char *type_key, const char *magic_key, const char *offset_key, struct stack_magic *ret)
+{
+	const char *type = value(pr, type_key), *offset = value(pr, offset_key), *magic;
+	size_t length = 0;
+
+	if (!type || !offset || blkid_probe_lookup_value(pr, magic_key, &magic, &length) != 0 || !length)
+		return false;
+	*ret = (struct stack_magic){ .offset_bytes = strtoull(offset, NULL, 10), .length_bytes = length };
+	text_join(ret->type, sizeof(ret->type), type, "", "");
+	return true;
+}
+
+/* Each is hidden once it is found, so that its copies come to light: the second header of a GPT, the further superblocks of btrfs. */
+static int collect_magics(blkid_probe pr, struct stack_magic *magics, size_t max, size_t *ret_count)
+{
+	*ret_count = 0;
+	while (*ret_count < max && blkid_do_probe(pr) == 0) {
+		struct stack_magic *m = &magics[*ret_count];
+
+		if (!take_magic(pr, "TYPE", "SBMAGIC", "SBMAGIC_OFFSET", m) && !take_magic(pr, "PTTYPE", "PTMAGIC", "PTMAGIC_OFFSET", m))
+			continue;
+		++*ret_count;
+		if (blkid_probe_hide_range(pr, m->offset_bytes, m->length_bytes) != 0 || blkid_probe_step_back(pr) != 0)
+			break;
+	}
+	return 0;
+}
+
+int stack_find_magics(struct dev *dev, struct stack_magic *magics, size_t max, size_t *ret_count)
+{
+	_cleanup_(range_done) struct range range = { .fd = -1, .own_fd = -1 };
+	_cleanup_(probe_free) blkid_probe pr = blkid_new_probe();
+	int r = pr ? range_of(dev, &range) : -ENOMEM;
+
+	if (r < 0)
+		return r;
+	if (blkid_probe_set_device(pr, range.fd, (blkid_loff_t)range.offset_bytes, (blkid_loff_t)dev->size_bytes) != 0)
+		return -EIO;
+	blkid_probe_enable_superblocks(pr, 1);
+	blkid_probe_set_superblocks_flags(pr, BLKID_SUBLKS_TYPE | BLKID_SUBLKS_MAGIC | BLKID_SUBLKS_BADCSUM);
+	blkid_probe_enable_partitions(pr, 1);
+	blkid_probe_set_partitions_flags(pr, BLKID_PARTS_MAGIC | BLKID_PARTS_FORCE_GPT);
+	return collect_magics(pr, magics, max, ret_count);
+}
+
 static bool may_be_raid(const struct blkalign_node *host) { return blkalign_node_kind(host) == BLKALIGN_KIND_DISK; }
 
 static int blkid_last_probe(struct stack *stack, struct blkalign_node *host, struct dev *dev)

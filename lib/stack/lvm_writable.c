@@ -19,16 +19,24 @@ static bool is_contradicted(const struct lvm_volumes *v)
 	return false;
 }
 
-static const char *group_refusal(const struct lvm_volumes *v)
+const char *stack_vg_refusal(const struct lvm2_vg *vg)
 {
-	const struct lvm2_vg *vg = v->vg;
-
 	if (vg->flags & LVM2_EXPORTED)
 		return "its volume group is exported";
 	if (vg->flags & (LVM2_CLUSTERED | LVM2_SHARED) || vg->lock_type)
 		return "its volume group is shared with other hosts";
 	if (vg->system_id && *vg->system_id)
 		return "its volume group belongs to another system";
+	return NULL;
+}
+
+static const char *group_refusal(const struct lvm_volumes *v)
+{
+	const struct lvm2_vg *vg = v->vg;
+	const char *refusal = stack_vg_refusal(vg);
+
+	if (refusal)
+		return refusal;
 	if (is_contradicted(v))
 		return "different texts of its volume group claim to be the newest";
 	for (uint32_t i = 0; i < vg->pv_count; i++)

@@ -80,6 +80,7 @@ struct stack_running {
 	bool writable; /* images and disks are opened exclusively, and arrays keep their records; what cannot be written safely stays readable */
 	bool cow;      /* writable on overlays that are thrown away; images and disks are opened O_RDONLY */
 	bool force; /* dirty and degraded arrays give out computed data, and may be written; of arrays that lost too much the rest is read */
+	struct dev_undo *undo; /* what is overwritten on images and disks is saved there first; NULL: nowhere. Must outlive the stack */
 };
 /** Before the first image is added. */
 void stack_set_running(struct stack *stack, const struct stack_running *running);
@@ -114,6 +115,19 @@ int stack_remark_image_format(struct stack *stack, const struct blkalign_node *n
 int stack_read_devices_and_images(const struct blkalign_source_options *options, const char *const *devices, size_t device_count,
 				  const char *const *images, size_t image_count, struct blkalign_graph **ret_graph,
 				  struct blkalign_error *reterr);
+
+/** The mark by which a file system, container or partition table is recognised, wherever on the device. */
+struct stack_magic {
+	uint64_t offset_bytes;
+	uint64_t length_bytes;
+	char type[40]; /* as libblkid names it */
+};
+/** All that libblkid knows, copies included, up to `max`. 0, -ENOMEM, -EIO. */
+int stack_find_magics(struct dev *dev, struct stack_magic *magics, size_t max, size_t *ret_count);
+
+struct lvm2_vg;
+/** Why a volume group is not to be changed by anybody but its owner (exported, shared, another system's), or NULL. Static. */
+const char *stack_vg_refusal(const struct lvm2_vg *vg);
 
 /** Partition name as the kernel forms it: "sda1", "nvme0n1p1", "disk.img1", "vg/lv1". */
 void stack_partition_name(char *ret, size_t size, const char *disk, unsigned number);

@@ -158,6 +158,7 @@ enum lvm2_flag {
 	LVM2_CACHE_VOL = 1 << 9,     /* cache data and metadata in one volume */
 	LVM2_OTHER = 1 << 10,	     /* known to lvm2, of no consequence for a reader */
 	LVM2_WRITE_MOSTLY = 1 << 11, /* raid1 image that is read only when no other one can be */
+	LVM2_ALLOCATABLE = 1 << 12,  /* PV: new volumes may be put there */
 };
 
 struct lvm2_pv {
@@ -207,6 +208,9 @@ int lvm2_vg_decode(const char *text, size_t length, struct lvm2_vg **ret_vg, str
 void lvm2_vg_free(struct lvm2_vg *vg);
 static inline void lvm2_vg_freep(struct lvm2_vg **vg) { lvm2_vg_free(*vg); }
 #define _cleanup_lvm2_vg_ _cleanup_(lvm2_vg_freep)
+
+/** Extents that `ref` of `segment` takes where it lies; 0: not known, the volume is used whole. */
+uint64_t lvm2_extents_taken(const struct lvm2_segment *segment, const struct lvm2_ref *ref);
 
 /** 32 characters of 0-9 a-z A-Z ! # */
 bool lvm2_id_valid(const char id[LVM2_ID_LENGTH]);

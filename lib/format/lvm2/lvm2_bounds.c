@@ -12,8 +12,7 @@ struct claim {
 };
 typedef VEC(struct claim) claims_t;
 
-/* Extents that `ref` of `s` takes where it lies; 0: not known, the volume is used whole. */
-static uint64_t extents_taken(const struct lvm2_segment *s, const struct lvm2_ref *ref)
+uint64_t lvm2_extents_taken(const struct lvm2_segment *s, const struct lvm2_ref *ref)
 {
 	uint64_t areas, extents = s->extent_count;
 
@@ -35,7 +34,7 @@ static uint64_t extents_taken(const struct lvm2_segment *s, const struct lvm2_re
 static int check_ref(const struct lvm2_vg *vg, const struct lvm2_lv *lv, const struct lvm2_segment *s, const struct lvm2_ref *ref,
 		     claims_t *claims, struct blkalign_error *reterr)
 {
-	uint64_t count = extents_taken(s, ref);
+	uint64_t count = lvm2_extents_taken(s, ref);
 	uint64_t room = ref->on_pv ? vg->pvs[ref->index].pe_count : vg->lvs[ref->index].extents;
 
 	if (!range_inside(ref->extent, count, room))

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* A plan with what it was made for: open the stack, plan, close; then open it for writing, carry the plan out, close, and look again. */
+#include <limits.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <time.h>
+
+#include "apply/apply.h"
+
+struct blkalign_create {
+	struct blkalign_source_options source;
+	char *command;
+	char **paths; /* as they are opened: block devices without symbolic links */
+	size_t path_count;
+	struct plan *plan;
+	const char *lv;	       /* that there must be afterwards, or NULL */
+	const char *vg;	       /* likewise */
+	VEC(const char *) pvs; /* nodes that must carry a PV afterwards */
+	bool applied;
+};
+
+/* What planning needs open. */
+struct session {
+	struct blkalign_create *create;
+	struct blkalign_run *run;
+	struct blkalign_graph *live_graph;
+	struct check stack, live;
+	struct plan_facts facts;
+	struct plan_place *places;
+	size_t place_count;
+	struct utsname uname;
+	char system[600];
+	struct plan_author author;
+};
+
+void blkalign_create_free(struct blkalign_create *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->path_count; i++)
+		free(c->paths[i]);
+	free(c->paths);
+	free(c->command);
+	vec_done(&c->pvs);
+	plan_free(c->plan);
+	free(c);
+}
+
+static void session_done(struct session *s)
+{
+	if (s->facts.stack)
+		check_end(&s->stack);
+	if (s->facts.live)
+		check_end(&s->live);
+	blkalign_graph_free(s->live_graph);
+	blkalign_run_close(s->run, NULL);
+	free(s->places);
+}
+
+/* --- opening --- */
+
+static bool is_block(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISBLK(st.st_mode);
+}
+
+static int take_paths(struct blkalign_create *c, const char *const *paths, size_t count)
+{
+	c->paths = calloc(count + 1, sizeof(*c->paths));
+	if (!c->paths)
+		return -ENOMEM;
+	for (; c->path_count < count; c->path_count++) {
+		char *real = is_block(paths[c->path_count]) ? realpath(paths[c->path_count], NULL) : NULL;
+
+		c->paths[c->path_count] = real ? real : strdup(paths[c->path_count]);
+		if (!c->paths[c->path_count])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int refuse_twice(const struct blkalign_create *c, struct blkalign_error *reterr)
+{
+	struct stat a, b;
+
+	for (size_t i = 0; i < c->path_count; i++)
+		for (size_t k = 0; k < i; k++)
+			if (stat(c->paths[i], &a) == 0 && stat(c->paths[k], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+				return blkalign_error_set(reterr, -EINVAL, c->paths[i], BLKALIGN_UNKNOWN, "is given twice");
+	return 0;
+}
+
+/* What the kernel says of the block devices among them. Where it says nothing, they are judged by what is assumed. */
+static int read_live(struct session *s)
+{
+	const struct blkalign_create *c = s->create;
+	const char **names = calloc(c->path_count + 1, sizeof(*names));
+	size_t count = 0;
+	int r = names ? 0 : -ENOMEM;
+
+	for (size_t i = 0; r >= 0 && i < c->path_count; i++)
+		if (is_block(c->paths[i]))
+			names[count++] = c->paths[i];
+	if (r >= 0 && count)
+		r = blkalign_read_host_devices(&c->source, names, count, &s->live_graph, NULL);
+	free(names);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0 || !s->live_graph)
+		return 0;
+	r = check_begin(&s->live, s->live_graph);
+	s->facts.live = &s->live;
+	return r;
+}
+
+static int open_session(struct session *s, struct blkalign_error *reterr)
+{
+	const struct blkalign_create *c = s->create;
+	const struct blkalign_run_options options = { .source = c->source };
+	int r = blkalign_run_open(&options, (const char *const *)c->paths, c->path_count, &s->run, reterr);
+
+	if (r < 0)
+		return r;
+	r = check_begin(&s->stack, blkalign_run_graph(s->run));
+	s->facts.stack = &s->stack;
+	return r < 0 ? r : read_live(s);
+}
+
+static void sign(struct session *s)
+{
+	uname(&s->uname);
+	snprintf(s->system, sizeof(s->system), "%s %s %s %s %s", s->uname.sysname, s->uname.nodename, s->uname.release, s->uname.version,
+		 s->uname.machine);
+	s->author = (struct plan_author){
+		.command = s->create->command, .host = s->uname.nodename, .system = s->system, .unix_time = (uint64_t)time(NULL)
+	};
+}
+
+/* --- which devices are meant --- */
+
+static int add_place(struct session *s, const struct blkalign_node *node, struct blkalign_error *reterr)
+{
+	struct plan_place *place = &s->places[s->place_count];
+
+	place->node = node;
+	for (size_t i = 0; i < s->place_count; i++)
+		if (s->places[i].node == node)
+			return blkalign_error_set(reterr, -EINVAL, blkalign_node_name(node), BLKALIGN_UNKNOWN, "is given twice");
+	s->place_count++;
+	return run_dev(s->run, node, &place->dev, reterr);
+}
+
+static int find_places(struct session *s, const struct blkalign_create_options *o, struct blkalign_error *reterr)
+{
+	const struct blkalign_graph *graph = blkalign_run_graph(s->run);
+	int r = 0;
+
+	s->places = calloc(o->node_count + blkalign_graph_size(graph) + 1, sizeof(*s->places));
+	if (!s->places)
+		return -ENOMEM;
+	for (size_t i = 0; r >= 0 && i < o->node_count; i++) {
+		const struct blkalign_node *node;
+
+		r = blkalign_run_node(s->run, o->nodes[i], &node, reterr);
+		if (r >= 0)
+			r = add_place(s, node, reterr);
+	}
+	for (size_t i = 0; r >= 0 && !o->node_count && i < blkalign_graph_size(graph); i++) {
+		const struct blkalign_node *node = blkalign_graph_node(graph, i);
+
+		if (blkalign_node_kind(node) == BLKALIGN_KIND_DISK)
+			r = add_place(s, node, reterr);
+	}
+	return r;
+}
+
+/* --- planning --- */
+
+/* `make` plans; what the three have in common is done here. */
+static int create(const struct blkalign_create_options *o, const char *const *paths, size_t count,
+		  int (*make)(struct session *, const void *, struct blkalign_error *), const void *options, struct blkalign_create **ret,
+		  struct blkalign_error *reterr)
+{
+	struct blkalign_create *c = calloc(1, sizeof(*c));
+	_cleanup_(session_done) struct session s = { .create = c };
+	int r;
+
+	if (!c)
+		return -ENOMEM;
+	c->source = o->source;
+	c->command = strdup(o->command ? o->command : "blkalign");
+	r = c->command ? plan_new(&c->plan) : -ENOMEM;
+	if (r >= 0)
+		r = take_paths(c, paths, count);
+	if (r >= 0)
+		r = refuse_twice(c, reterr);
+	if (r >= 0)
+		r = open_session(&s, reterr);
+	if (r >= 0)
+		r = find_places(&s, o, reterr);
+	sign(&s);
+	if (r >= 0)
+		r = make(&s, options, reterr);
+	if (r < 0) {
+		blkalign_create_free(c);
+		return r;
+	}
+	*ret = c;
+	return 0;
+}
+
+static int make_pv(struct session *s, const void *options, struct blkalign_error *reterr)
+{
+	const struct blkalign_create_pv_options *o = options;
+	const struct plan_pv_options pv = { .data_alignment_bytes = o->data_alignment_bytes,
+					    .data_alignment_offset_bytes = o->data_alignment_offset_bytes,
+					    .metadata_bytes = o->metadata_bytes,
+					    .metadata_copies = o->metadata_copies,
+					    .force = o->force };
+	int r = 0;
+
+	if (o->metadata_copies > 2)
+		return blkalign_error_set(reterr, -EINVAL, NULL, BLKALIGN_UNKNOWN,
+					  "a physical volume has 0, 1 or 2 copies of the metadata");
+	for (size_t i = 0; r >= 0 && i < s->place_count; i++) {
+		const char *name = arena_strdup(s->create->plan->arena, blkalign_node_name(s->places[i].node));
+
+		r = name ? vec_push(&s->create->pvs, name) : -ENOMEM;
+		if (r >= 0)
+			r = plan_pv(s->create->plan, &s->facts, &s->places[i], &pv, reterr);
+	}
+	return r;
+}
+
+int blkalign_create_pv(const struct blkalign_create_options *options, const struct blkalign_create_pv_options *pv, const char *const *paths,
+		       size_t count, struct blkalign_create **ret_create, struct blkalign_error *reterr)
+{
+	return create(options, paths, count, make_pv, pv, ret_create, reterr);
+}
+
+static int make_vg(struct session *s, const void *options, struct blkalign_error *reterr)
+{
+	const struct blkalign_create_vg_options *o = options;
+	const struct plan_vg_options vg = { .name = o->name, .extent_bytes = o->extent_bytes };
+
+	s->create->vg = arena_strdup(s->create->plan->arena, o->name);
+	if (!s->create->vg)
+		return -ENOMEM;
+	return plan_vg(s->create->plan, s->run->stack, &s->facts, s->places, s->place_count, &vg, &s->author, reterr);
+}
+
+int blkalign_create_vg(const struct blkalign_create_options *options, const struct blkalign_create_vg_options *vg, const char *const *paths,
+		       size_t count, struct blkalign_create **ret_create, struct blkalign_error *reterr)
+{
+	return create(options, paths, count, make_vg, vg, ret_create, reterr);
+}
+
+/* "N", "N%FREE", "N%VG" */
+static int parse_extents(const char *text, struct plan_lv_options *ret, struct blkalign_error *reterr)
+{
+	char *end = NULL;
+	unsigned long long number = text && *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+
+	if (!text)
+		return 0;
+	ret->extents = number;
+	ret->percent = PLAN_EXTENTS;
+	if (end && !strcmp(end, "%FREE"))
+		ret->percent = PLAN_PERCENT_FREE;
+	else if (end && !strcmp(end, "%VG"))
+		ret->percent = PLAN_PERCENT_VG;
+	else if (!end || *end)
+		number = 0;
+	if (number && number < UINT32_MAX && (ret->percent == PLAN_EXTENTS || number <= 100))
+		return 0;
+	return blkalign_error_set(reterr, -EINVAL, NULL, BLKALIGN_UNKNOWN,
+				  "%s: expected a number of extents, or N%%FREE or N%%VG with N from 1 to 100", text);
+}
+
+static int make_lv(struct session *s, const void *options, struct blkalign_error *reterr)
+{
+	const struct blkalign_create_lv_options *o = options;
+	struct plan_lv_options lv = { .vg = o->vg,
+				      .name = o->name,
+				      .type = o->type,
+				      .size_bytes = o->size_bytes,
+				      .stripes = o->stripes,
+				      .stripe_bytes = o->stripe_bytes,
+				      .mirrors = o->mirrors };
+	int r = parse_extents(o->extents, &lv, reterr);
+
+	if (r < 0)
+		return r;
+	return plan_lv(s->create->plan, s->run->stack, &s->facts, &lv, &s->author, &s->create->lv, reterr);
+}
+
+int blkalign_create_lv(const struct blkalign_create_options *options, const struct blkalign_create_lv_options *lv, const char *const *paths,
+		       size_t count, struct blkalign_create **ret_create, struct blkalign_error *reterr)
+{
+	return create(options, paths, count, make_lv, lv, ret_create, reterr);
+}
+
+/* --- looking at the plan --- */
+
+size_t blkalign_create_writes(const struct blkalign_create *create) { return create->plan->writes.count; }
+
+void blkalign_create_write(const struct blkalign_create *create, size_t index, struct blkalign_create_write *ret)
+{
+	const struct plan_write *w = &create->plan->writes.data[index];
+
+	*ret = (struct blkalign_create_write){ .node = w->node,
+					       .offset_bytes = w->offset_bytes,
+					       .length_bytes = w->length_bytes,
+					       .data = w->data,
+					       .zeros = true,
+					       .step = w->step,
+					       .reason = w->reason };
+	for (size_t i = 0; ret->zeros && i < w->length_bytes; i++)
+		ret->zeros = !w->data[i];
+}
+
+const char *blkalign_create_word(const struct blkalign_create *create, size_t index, bool *ret_detail)
+{
+	if (index >= create->plan->words.count)
+		return NULL;
+	*ret_detail = create->plan->words.data[index].detail;
+	return create->plan->words.data[index].text;
+}
+
+/* --- carrying it out --- */
+
+static int refuse_read_only(const struct blkalign_create *c, const struct blkalign_run *run, struct blkalign_error *reterr)
+{
+	for (size_t i = 0; i < c->plan->writes.count; i++) {
+		const struct blkalign_node *node = blkalign_graph_find(blkalign_run_graph(run), c->plan->writes.data[i].node);
+		const char *why;
+
+		if (node && !blkalign_run_writable(run, node, &why))
+			return blkalign_error_set(reterr, -EROFS, blkalign_node_name(node), BLKALIGN_UNKNOWN, "cannot be written: %s", why);
+	}
+	return 0;
+}
+
+static int open_writable(const struct blkalign_create *c, struct dev_undo *undo, struct blkalign_run **ret, struct blkalign_error *reterr)
+{
+	const struct blkalign_run_options options = { .source = c->source, .writable = true };
+	const struct stack_running running = { .writable = true, .undo = undo };
+	struct blkalign_run *run;
+	int r = run_new(&options, &run);
+
+	if (r < 0)
+		return r;
+	stack_set_running(run->stack, &running);
+	for (size_t i = 0; r >= 0 && i < c->path_count; i++)
+		r = run_add_member(run, &options, c->paths[i], reterr);
+	if (r >= 0)
+		r = run_start(run, reterr);
+	if (r >= 0)
+		r = refuse_read_only(c, run, reterr);
+	if (r < 0) {
+		blkalign_run_close(run, NULL);
+		return r;
+	}
+	*ret = run;
+	return 0;
+}
+
+/* After a failure nothing more goes to these devices: what closing would write could come before what failed. */
+static int write_all(const struct blkalign_create *c, struct dev_undo *undo, struct blkalign_error *reterr)
+{
+	struct blkalign_error err = { 0 };
+	struct blkalign_run *run;
+	size_t done = 0;
+	int r = open_writable(c, undo, &run, reterr), closed;
+
+	if (r < 0)
+		return r;
+	r = apply_plan(c->plan, run->stack, &done, &err);
+	closed = blkalign_run_close(run, r < 0 ? NULL : reterr);
+	if (r >= 0)
+		return closed;
+	if (!done && r == -ESTALE)
+		return blkalign_error_set(reterr, r, err.where, err.offset_bytes, "%s; nothing was written", err.message);
+	return blkalign_error_set(reterr, r, err.where, err.offset_bytes, "%s; %zu of %zu writes are done",
+				  *err.message ? err.message : strerror(-r), done, c->plan->writes.count);
+}
+
+static bool carries_pv(const struct blkalign_graph *graph, const char *name)
+{
+	const struct blkalign_node *node = blkalign_graph_find(graph, name);
+
+	for (size_t i = 0; node && i < blkalign_node_uppers(node); i++)
+		if (blkalign_node_kind(blkalign_node_upper(node, i)) == BLKALIGN_KIND_PV)
+			return true;
+	return false;
+}
+
+static bool has_group(const struct blkalign_graph *graph, const char *name)
+{
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
+		const char *vg = blkalign_node_str(blkalign_graph_node(graph, i), BLKALIGN_ATTR_VG_NAME);
+
+		if (vg && !strcmp(vg, name))
+			return true;
+	}
+	return false;
+}
+
+/* With the eyes of any reader. */
+static int look_again(const struct blkalign_create *c, struct blkalign_error *reterr)
+{
+	const struct blkalign_run_options options = { .source = c->source };
+	const char *missing = NULL;
+	struct blkalign_run *run;
+	int r = blkalign_run_open(&options, (const char *const *)c->paths, c->path_count, &run, reterr);
+
+	if (r < 0)
+		return r;
+	r = apply_verify(c->plan, run->stack, reterr);
+	for (size_t i = 0; i < c->pvs.count && !missing; i++)
+		missing = carries_pv(blkalign_run_graph(run), c->pvs.data[i]) ? NULL : c->pvs.data[i];
+	if (c->vg && !has_group(blkalign_run_graph(run), c->vg))
+		missing = c->vg;
+	if (c->lv && !blkalign_graph_find(blkalign_run_graph(run), c->lv))
+		missing = c->lv;
+	if (r >= 0 && missing)
+		r = blkalign_error_set(reterr, -EIO, missing, BLKALIGN_UNKNOWN, "was written, and is not found afterwards");
+	blkalign_run_close(run, NULL);
+	return r;
+}
+
+int blkalign_create_apply(struct blkalign_create *create, const char *undo_path, struct blkalign_error *reterr)
+{
+	struct dev_undo *undo = NULL;
+	int r = 0;
+
+	if (create->applied)
+		return blkalign_error_set(reterr, -EALREADY, NULL, BLKALIGN_UNKNOWN, "the plan was carried out already");
+	if (undo_path)
+		r = dev_undo_create(undo_path, create->command, &undo, reterr);
+	if (r < 0)
+		return r;
+	create->applied = true;
+	r = write_all(create, undo, reterr);
+	dev_undo_close(undo);
+	return r < 0 ? r : look_again(create, reterr);
+}
