@@ -135,6 +135,14 @@ void bits_unstick(struct bits *b)
 		memset(b->sticky, 0, (size_t)(b->info.chunks + 7) / 8);
 }
 
+bool bits_any(const struct bits *b)
+{
+	for (uint64_t chunk = 0; b->present && chunk < b->info.chunks; chunk++)
+		if (get(b->area + MDBITMAP_BYTES, chunk))
+			return true;
+	return false;
+}
+
 int bits_ranges(const struct bits *b, uint64_t first, struct ranges *ret)
 {
 	_cleanup_free_ struct mdbitmap_range *found = NULL;

@@ -12,7 +12,7 @@
 
 static int refuse(const struct keep *keep, const struct member *m, struct blkalign_error *reterr, const char *why)
 {
-	return blkalign_error_set(reterr, -ENOTSUP, m->dev->name, m->places[PLACE_BITMAP].offset_bytes,
+	return blkalign_error_set(reterr, -ENOTSUP, m->records->name, m->places[PLACE_BITMAP].offset_bytes,
 				  "%s cannot be written safely: its bitmap %s", keep->name, why);
 }
 
@@ -29,7 +29,7 @@ static int check(const struct keep *keep, const struct member *m, const struct m
 	if (memcmp(info->array_uuid, keep->bitmap_uuid, 16) != 0 && memcmp(info->array_uuid, none, 16) != 0)
 		return refuse(keep, m, reterr, "belongs to another array");
 	if (info->sync_bytes != keep->unit_bytes)
-		return blkalign_error_set(reterr, -ENOTSUP, m->dev->name, m->places[PLACE_BITMAP].offset_bytes,
+		return blkalign_error_set(reterr, -ENOTSUP, m->records->name, m->places[PLACE_BITMAP].offset_bytes,
 					  "%s cannot be written safely: its bitmap covers %" PRIu64 " bytes instead of %" PRIu64,
 					  keep->name, info->sync_bytes, keep->unit_bytes);
 	if (info->reserved_bytes && mdbitmap_stored_bytes(info) > info->reserved_bytes)
@@ -81,7 +81,7 @@ static int merge(struct keep *keep, struct member *m, uint8_t *buffer, bool *ret
 {
 	struct bits *b = &keep->bits;
 	struct mdbitmap info;
-	int r = dev_read(m->dev, m->places[PLACE_BITMAP].offset_bytes, buffer, (size_t)b->stored_bytes, reterr);
+	int r = dev_read(m->records, m->places[PLACE_BITMAP].offset_bytes, buffer, (size_t)b->stored_bytes, reterr);
 
 	*ret_current = false;
 	if (r < 0)
@@ -110,7 +110,7 @@ static int read_all(struct keep *keep, size_t freshest, struct blkalign_error *r
 	if (!buffer)
 		return -ENOMEM;
 	/* With what lies behind the last bit: it stays as it is. */
-	r = dev_read(keep->members[freshest]->dev, keep->members[freshest]->places[PLACE_BITMAP].offset_bytes, b->area,
+	r = dev_read(keep->members[freshest]->records, keep->members[freshest]->places[PLACE_BITMAP].offset_bytes, b->area,
 		     (size_t)keep->members[freshest]->places[PLACE_BITMAP].length_bytes, reterr);
 	for (size_t i = 0; i < keep->count && r >= 0; i++) {
 		struct member *m = keep->members[i];
@@ -139,7 +139,7 @@ int bits_load(struct keep *keep, size_t freshest, struct blkalign_error *reterr)
 
 	if (!(m->features & MD1_BITMAP))
 		return 0;
-	r = mdbitmap_read(m->dev, m->places[PLACE_BITMAP].offset_bytes, &b->info, reterr);
+	r = mdbitmap_read(m->records, m->places[PLACE_BITMAP].offset_bytes, &b->info, reterr);
 	if (r > 0)
 		return refuse(keep, m, reterr, "is not where the superblock says that it is");
 	if (r >= 0)

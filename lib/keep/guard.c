@@ -142,6 +142,7 @@ static void guard_doubt(struct map_md_guard *guard, const struct byte_range *ran
 		if (keep->log.present || doubt_range(keep, &ranges[i]) < 0)
 			keep->broken = true;
 	ranges_sort(&keep->unsynced);
+	keep->doubted = true;
 	keep->resynced = true; /* what the superblocks say must be written again, whatever it is */
 	pthread_cond_broadcast(&keep->changed);
 	pthread_mutex_unlock(&keep->lock);

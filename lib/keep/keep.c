@@ -42,6 +42,7 @@ static struct keep *keep_new(const struct keep_array *array)
 	keep->unit_bytes = array->geometry->level == RAID_10 ? array->geometry->array_bytes : array->geometry->used_bytes;
 	keep->redundant = array->geometry->level >= 1;
 	keep->metadata = array->members[array->freshest].metadata;
+	keep->kind = record_kind(keep->metadata);
 	keep->name = strdup(array->name);
 	keep->members = calloc(array->count, sizeof(struct member *));
 	keep->present = calloc(array->geometry->members, sizeof(*keep->present));
@@ -68,58 +69,11 @@ static void bitmap_uuid(struct keep *keep)
 		keep->bitmap_uuid[i] = keep->array_uuid[swap ? i ^ 3 : i];
 }
 
-static void take_array_v1(struct keep *keep, const struct md1_superblock *sb)
-{
-	memcpy(keep->array_uuid, sb->array_uuid, 16);
-	keep->shape = (struct stored_shape){ sb->layout, sb->chunk_bytes, sb->component_bytes };
-	memcpy(keep->roles, sb->roles, sizeof(keep->roles));
-	keep->roles_count = sb->max_dev;
-}
-
-static void take_array_v0(struct keep *keep, const struct md0_superblock *sb)
-{
-	memcpy(keep->array_uuid, sb->array_uuid, 16);
-	keep->shape = (struct stored_shape){ sb->layout, sb->chunk_bytes, sb->component_bytes };
-	memcpy(keep->disks, sb->disks, sizeof(keep->disks));
-	keep->big_endian = sb->big_endian;
-}
-
-static bool same_array_v1(const struct keep *keep, const struct md1_superblock *sb)
-{
-	return memcmp(keep->array_uuid, sb->array_uuid, 16) == 0 && sb->level == keep->geometry->level &&
-	       sb->raid_disks == keep->geometry->members;
-}
-
-static bool same_array_v0(const struct keep *keep, const struct md0_superblock *sb)
-{
-	return memcmp(keep->array_uuid, sb->array_uuid, 16) == 0 && sb->level == keep->geometry->level &&
-	       sb->raid_disks == keep->geometry->members && sb->big_endian == keep->big_endian;
-}
-
-/* Whoever becomes the freshest one day speaks for all: then its shape would be the array's. */
-static bool same_shape(const struct keep *keep, const struct loaded *l)
-{
-	const struct stored_shape *s = &keep->shape;
-
-	if (keep->metadata == KEEP_MD1)
-		return l->v1.layout == s->layout && l->v1.chunk_bytes == s->chunk_bytes && l->v1.component_bytes == s->component_bytes;
-	return l->v0.layout == s->layout && l->v0.chunk_bytes == s->chunk_bytes &&
-	       (!keep->redundant || l->v0.component_bytes == s->component_bytes);
-}
-
-/* Its own word on write-mostly and the like is its own: the table of the freshest may be older. */
-static void take_own_v0(struct keep *keep, const struct md0_superblock *sb)
-{
-	if (sb->self.state & MD0_DISK_SYNC)
-		keep->disks[sb->self.number].state |= sb->self.state & (MD0_DISK_WRITE_MOSTLY | MD0_DISK_FAILFAST);
-}
-
 static int load_member(struct keep *keep, const struct keep_array *array, size_t index, bool writing, struct loaded *loaded,
 		       struct blkalign_error *reterr)
 {
 	const struct keep_member *in = &array->members[index];
 	struct member *m = calloc(1, sizeof(*m));
-	bool same;
 	int r;
 
 	if (!m)
@@ -130,20 +84,17 @@ static int load_member(struct keep *keep, const struct keep_array *array, size_t
 	r = member_load(array, in, writing, m, loaded, reterr);
 	if (r < 0)
 		return r;
-	if (index == array->freshest && keep->metadata == KEEP_MD1)
-		take_array_v1(keep, &loaded->v1);
-	else if (index == array->freshest)
-		take_array_v0(keep, &loaded->v0);
-	same = keep->metadata == KEEP_MD1 ? same_array_v1(keep, &loaded->v1) : same_array_v0(keep, &loaded->v0);
-	if (in->metadata != keep->metadata || !same)
+	if (index == array->freshest)
+		keep->kind->take_array(keep, loaded);
+	if (in->metadata != keep->metadata || !keep->kind->same_array(keep, loaded))
 		return refuse(keep, m, reterr, "this superblock describes another array than the others do");
-	if (m->slot != BLKALIGN_SLOT_NONE && !same_shape(keep, loaded))
+	if (m->slot != BLKALIGN_SLOT_NONE && !keep->kind->same_shape(keep, loaded))
 		return refuse(keep, m, reterr,
 			      "this superblock has another size, chunk or layout than the freshest one; let the kernel assemble it once");
 	if (writing && m->events > EVENTS_MAX)
 		return refuse(keep, m, reterr, "its event count is so high that it could begin again from 0");
-	if (keep->metadata == KEEP_MD0)
-		take_own_v0(keep, &loaded->v0);
+	if (keep->kind->take_own)
+		keep->kind->take_own(keep, loaded);
 	if (m->slot != BLKALIGN_SLOT_NONE && m->slot >= keep->geometry->members)
 		return refuse(keep, m, reterr, "this member was given a slot that the array does not have");
 	if (keep->redundant && m->slot != BLKALIGN_SLOT_NONE && m->places[PLACE_DATA].length_bytes < keep->geometry->used_bytes)
@@ -209,7 +160,7 @@ static void restart_replacements(struct keep *keep)
 	}
 }
 
-static bool is_member(const struct keep *keep, uint32_t number)
+bool has_number(const struct keep *keep, uint32_t number)
 {
 	for (size_t i = 0; i < keep->count; i++)
 		if (keep->members[i]->number == number)
@@ -220,54 +171,17 @@ static bool is_member(const struct keep *keep, uint32_t number)
 /* Who is listed as working but is not here must not come back with what it had. */
 static void settle_absent(struct keep *keep)
 {
-	bool any = false;
-
-	for (uint32_t i = 0; keep->metadata == KEEP_MD1 && i < keep->roles_count; i++)
-		if (MD1_ROLE_IS_SLOT(keep->roles[i]) && !is_member(keep, i)) {
-			keep->roles[i] = MD1_ROLE_FAULTY;
-			any = true;
-		}
-	for (uint32_t i = 0; keep->metadata == KEEP_MD0 && i < MD0_DISKS_MAX; i++) {
-		bool listed = keep->disks[i].state & MD0_DISK_SYNC;
-
-		if (!listed || is_member(keep, i))
-			continue;
-		keep->disks[i] = (struct md0_disk){ .number = i, .raid_disk = i, .state = MD0_DISK_FAULTY | MD0_DISK_REMOVED };
-		if (i >= keep->geometry->members)
-			keep->disks[i] = (struct md0_disk){ 0 };
-		any = true;
-	}
-	if (any)
+	if (keep->kind->settle_absent(keep))
 		keep->events_needed = keep->events + 2;
-}
-
-/* Its own table must be able to list everyone. */
-static bool lists_all(const struct keep *keep, const struct member *m)
-{
-	for (uint32_t i = load_le32(m->super + 220); i < keep->roles_count; i++)
-		if (MD1_ROLE_IS_SLOT(keep->roles[i]))
-			return false;
-	return true;
 }
 
 static int settle_roles(struct keep *keep, struct blkalign_error *reterr)
 {
 	for (size_t i = 0; i < keep->count; i++) {
-		const struct member *m = keep->members[i];
-		uint16_t role = m->slot == BLKALIGN_SLOT_NONE ? MD1_ROLE_SPARE : (uint16_t)m->slot;
+		const char *why = keep->kind->settle_role(keep, keep->members[i]);
 
-		if (keep->metadata == KEEP_MD0) {
-			if (m->slot != BLKALIGN_SLOT_NONE && keep->disks[m->number].raid_disk != m->slot)
-				return refuse(keep, m, reterr, "the freshest superblock gives this member another slot");
-			continue;
-		}
-		if (m->number >= keep->roles_count || m->number >= load_le32(m->super + 220))
-			return refuse(keep, m, reterr, "the freshest superblock has no entry for this member");
-		if (!lists_all(keep, m))
-			return refuse(keep, m, reterr, "this superblock has no room to list all members");
-		if (role != MD1_ROLE_SPARE && keep->roles[m->number] != role)
-			return refuse(keep, m, reterr, "the freshest superblock gives this member another role");
-		keep->roles[m->number] = role;
+		if (why)
+			return refuse(keep, keep->members[i], reterr, why);
 	}
 	return 0;
 }
@@ -329,6 +243,9 @@ static int find_doubtful(struct keep *keep)
 	int r;
 
 	keep->log.replayed = true;
+	keep->found_resync_bytes = checkpoint;
+	if (keep->kind->bits_tell_dirt && !keep->ran_degraded && bits_any(&keep->bits))
+		checkpoint = 0;
 	keep->was_dirty = checkpoint < keep->unit_bytes;
 	if (!keep->was_dirty)
 		return 0;

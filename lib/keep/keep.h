@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * The records that an md array keeps about itself while it is written to: superblocks, write-intent bitmap, bad block log, partial parity log.
+ * The records that an md array, or a RAID volume of LVM, keeps about itself while it is written to: superblocks, write-intent bitmap, bad block log, partial parity log.
  *
  * A keep is opened on the members that assembly chose. It writes nothing until the first begin(); then the superblocks say "active", durably, before data is
  * written, and "clean" again after keep_close(). So the kernel, mdadm and we can take over at any moment. Rules: the kernel's drivers/md/md.c
@@ -16,14 +16,15 @@
 #include "map/map.h"
 #include "raid/raid.h"
 
-enum keep_metadata { KEEP_MD0, KEEP_MD1 };
+enum keep_metadata { KEEP_MD0, KEEP_MD1, KEEP_DMRAID };
 
 /** A current member, also a spare or a half rebuilt one: its superblock is kept in step. Stale and foreign ones are not given. */
 struct keep_member {
 	struct dev *dev; /* borrowed */
 	enum keep_metadata metadata;
 	uint64_t super_bytes;
-	uint32_t slot; /* or BLKALIGN_SLOT_NONE for a spare */
+	uint32_t slot;	  /* or BLKALIGN_SLOT_NONE for a spare */
+	struct dev *meta; /* borrowed; KEEP_DMRAID: what superblock and bitmap lie on. Else NULL */
 };
 
 struct keep_array {
@@ -66,14 +67,15 @@ void keep_range_resynced(struct keep *keep, const struct byte_range *range);
 
 /**
  * `dev` becomes the member that `slot` lacks: a superblock is written to it with recovery offset 0, and the others list it. The keep chooses
- * data offset and places as the freshest member has them; -ENOSPC when it is too small. Its data offset is returned.
+ * data offset and places as the freshest member has them; -ENOSPC when it is too small. Its data offset is returned. `meta` as in struct keep_member.
  */
-int keep_add_member(struct keep *keep, struct dev *dev, uint32_t slot, uint64_t *ret_data_offset_bytes, struct blkalign_error *reterr);
+int keep_add_member(struct keep *keep, struct dev *dev, struct dev *meta, uint32_t slot, uint64_t *ret_data_offset_bytes,
+		    struct blkalign_error *reterr);
 /**
  * What a former member in `slot` lacks, when the bitmaps have it recorded: ranges in the guard's unit, ascending, freed by the caller; to be asked before it is added.
  * BLKALIGN_ABSENT: it is none, or needs everything. -ENOMEM.
  */
-int keep_lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count);
+int keep_lacking(struct keep *keep, struct dev *dev, struct dev *meta, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count);
 /** The member is rebuilt, flushed, below `recovered_bytes` of its data area; UINT64_MAX: wholly, it counts as in sync from here. */
 int keep_recovered(struct keep *keep, uint32_t slot, uint64_t recovered_bytes, struct blkalign_error *reterr);
 

@@ -13,6 +13,7 @@
 
 #include <blkalign/graph.h>
 
+#include "format/dmraid/dmraid.h"
 #include "format/md0/md0.h"
 #include "format/md1/md1.h"
 #include "format/mdbitmap/mdbitmap.h"
@@ -48,10 +49,11 @@ struct place {
 
 struct member {
 	struct dev *dev;
-	uint32_t slot;	  /* BLKALIGN_SLOT_NONE: a spare */
-	uint32_t number;  /* entry of the roles (0.90: of the table of disks) that is its own */
-	bool replacement; /* of the slot's member; starts again, as nobody writes the data to it */
-	bool failed;	  /* nothing is written to it any more */
+	struct dev *records; /* where superblock and bitmap lie: `dev`, but for dm-raid */
+	uint32_t slot;	     /* BLKALIGN_SLOT_NONE: a spare */
+	uint32_t number;     /* entry of the roles (0.90: of the table of disks) that is its own */
+	bool replacement;    /* of the slot's member; starts again, as nobody writes the data to it */
+	bool failed;	     /* nothing is written to it any more */
 	bool write_mostly;
 	uint64_t events;	 /* the highest that may be on it */
 	uint64_t resync_bytes;	 /* as found */
@@ -66,16 +68,64 @@ struct member {
 struct loaded {
 	struct md0_superblock v0;
 	struct md1_superblock v1;
+	struct dmraid_superblock dm;
 };
 int member_load(const struct keep_array *array, const struct keep_member *in, bool writing, struct member *ret, struct loaded *ret_loaded,
 		struct blkalign_error *reterr);
+/** -ENOTSUP: "ARRAY cannot be written safely: WHY". */
+int member_refuse(const struct keep_array *array, const struct dev *dev, struct blkalign_error *reterr, const char *why);
 void member_free(struct member *member);
+/** The device that a place lies on. */
+static inline struct dev *place_dev(const struct member *member, enum place_kind kind)
+{
+	return kind == PLACE_DATA ? member->dev : member->records;
+}
 /** Every place lies inside the device, in whole blocks, and touches no other. Sets the length of the superblock's place. */
 int member_check_places(const char *array, struct member *member, struct blkalign_error *reterr);
 /** Records are written in multiples of it. */
 uint64_t member_block_bytes(const struct member *member);
 /** Its data counts: a slot, in sync, not failed. */
 bool member_is_in_sync(const struct member *member);
+
+/* --- kinds of records: record_md0.c, record_md1.c, record_dmraid.c --- */
+
+/** What differs between them. All are called with the mutex held. */
+struct record_kind {
+	/** As member_load(), of a `m` that has its devices and slot. */
+	int (*load)(const struct keep_array *array, const struct keep_member *in, bool writing, struct member *m, struct loaded *loaded,
+		    struct blkalign_error *reterr);
+	/** The freshest member's superblock becomes the array's. */
+	void (*take_array)(struct keep *keep, const struct loaded *loaded);
+	bool (*same_array)(const struct keep *keep, const struct loaded *loaded);
+	/** Whoever becomes the freshest one day speaks for all: then its shape would be the array's. */
+	bool (*same_shape)(const struct keep *keep, const struct loaded *loaded);
+	/** What a member says of itself alone. NULL: nothing. */
+	void (*take_own)(struct keep *keep, const struct loaded *loaded);
+	/** Who is listed as working, but is not here, becomes faulty. True when there was one. */
+	bool (*settle_absent)(struct keep *keep);
+	/** The array's record of a member is as it was given; otherwise why not, static. */
+	const char *(*settle_role)(struct keep *keep, const struct member *member);
+	void (*list_missing)(struct keep *keep, const struct member *member);
+	/** Bring the member's superblock up to the state of `keep`. Bytes from its start that may have changed. */
+	size_t (*compose)(struct keep *keep, struct member *member);
+	/** A superblock that may be a former member's: whether it was in `slot`, and counted `other` as working. */
+	bool (*had_slot)(const struct keep *keep, const struct loaded *loaded, uint32_t slot);
+	bool (*knows)(const struct loaded *loaded, const struct member *other);
+	/** Where a superblock of the template's version lies on a device for records; UINT64_MAX when that is too small. */
+	uint64_t (*super_place)(const struct member *template, const struct dev *dev);
+	/** For a new member; UINT32_MAX when there is none left. */
+	uint32_t (*free_number)(const struct keep *keep, const struct member *member);
+	/** A copy of the template's superblock becomes that of a new member, whose places are known, and the array lists it. */
+	int (*make_super)(struct keep *keep, struct member *member, const struct member *spare);
+	/** Store its recovery offset; false when superblocks have none. */
+	bool (*put_recovery)(struct keep *keep, struct member *member);
+	/** It is in sync. */
+	void (*end_recovery)(struct keep *keep, struct member *member);
+	/** No superblock says "active": bits that are set in an array that ran whole do. */
+	bool bits_tell_dirt;
+};
+extern const struct record_kind record_md0, record_md1, record_dmraid;
+const struct record_kind *record_kind(enum keep_metadata metadata);
 
 /* --- bitmap --- */
 
@@ -167,6 +217,7 @@ struct keep {
 	uint64_t unit_bytes; /* what the guard's unit goes up to: component, raid10: array */
 	bool redundant;	     /* linear and raid0 keep no state */
 	enum keep_metadata metadata;
+	const struct record_kind *kind;
 	bool big_endian;	   /* 0.90 */
 	struct stored_shape shape; /* by the freshest */
 	uint8_t array_uuid[16];
@@ -182,7 +233,13 @@ struct keep {
 	uint32_t roles_count;
 	struct md0_disk disks[MD0_DISKS_MAX];
 
+	/* dm-raid */
+	struct dmraid_slots listed_failed; /* by the freshest, as found */
+	bool ran_degraded;		   /* an image was listed as failed, or being filled: bits are what it lacks */
+	uint64_t found_resync_bytes;
+
 	bool was_dirty;
+	bool doubted;		/* redundancy was lost in a range that was written: guard_doubt() */
 	bool active;		/* the superblocks say, durably, that writes may be in flight */
 	bool say_active;	/* what they say from the next update on */
 	bool resynced;		/* further than the superblocks say */
@@ -231,6 +288,8 @@ void member_lost(struct keep *keep, struct member *member);
 struct member *member_at(const struct keep *keep, uint32_t slot);
 /** All slots have a member in sync. */
 bool whole(const struct keep *keep);
+/** A member has this number. */
+bool has_number(const struct keep *keep, uint32_t number);
 /** Every byte of the array can be had; otherwise `broken` and -EIO. */
 int enough_members(struct keep *keep, struct blkalign_error *reterr);
 int broken(const struct keep *keep, struct blkalign_error *reterr);
@@ -247,6 +306,7 @@ int bits_load(struct keep *keep, size_t freshest, struct blkalign_error *reterr)
 void bits_done(struct bits *bits);
 /** The set bits from chunk `first` on. */
 int bits_ranges(const struct bits *bits, uint64_t first, struct ranges *ret);
+bool bits_any(const struct bits *bits);
 /** A batch begins: count it, set the bits. *ret_sequence has to become durable before data is written. -ENOMEM: nothing is counted. */
 int bits_begin(struct bits *bits, const struct byte_range *ranges, size_t count, uint64_t *ret_sequence);
 void bits_end(struct bits *bits, const struct byte_range *ranges, size_t count, bool complete);
@@ -290,8 +350,6 @@ void log_flushed(struct keep *keep, uint64_t mark);
 
 /** The member in sync that new ones are modelled on; NULL when there is none. */
 struct member *template_of(const struct keep *keep);
-/** Where a superblock of the template's version lies on `dev`; UINT64_MAX when it is too small. */
-uint64_t super_place(const struct keep *keep, const struct member *template, const struct dev *dev);
 
 /* --- keep.c, guard.c --- */
 

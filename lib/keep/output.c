@@ -51,14 +51,16 @@ static int grow(struct output *o)
 	return 0;
 }
 
-static int add(struct output *o, struct member *m, const struct place *place, uint64_t from_bytes, const void *data, size_t length_bytes)
+static int add(struct output *o, struct member *m, enum place_kind kind, uint64_t from_bytes, const void *data, size_t length_bytes)
 {
+	const struct place *place = &m->places[kind];
+
 	if (!range_inside(from_bytes, length_bytes, place->length_bytes))
 		return -ERANGE;
 	if (o->count == o->room && grow(o) < 0)
 		return -ENOMEM;
 	o->requests[o->count] = (struct dev_request){
-		.dev = m->dev,
+		.dev = place_dev(m, kind),
 		.op = DEV_WRITE,
 		.offset_bytes = place->offset_bytes + from_bytes,
 		.length_bytes = length_bytes,
@@ -70,12 +72,12 @@ static int add(struct output *o, struct member *m, const struct place *place, ui
 
 int output_add(struct output *o, struct member *m, enum place_kind kind, uint64_t from_bytes, const void *data, size_t length_bytes)
 {
-	return kind == PLACE_DATA ? -ERANGE : add(o, m, &m->places[kind], from_bytes, data, length_bytes);
+	return kind == PLACE_DATA ? -ERANGE : add(o, m, kind, from_bytes, data, length_bytes);
 }
 
 int output_add_parity(struct output *o, struct member *m, uint64_t device_bytes, const void *data, size_t length_bytes)
 {
-	return add(o, m, &m->places[PLACE_DATA], device_bytes, data, length_bytes);
+	return add(o, m, PLACE_DATA, device_bytes, data, length_bytes);
 }
 
 static void lose_failed(struct keep *keep, const struct output *o)
@@ -92,13 +94,14 @@ static void make_flushes(struct output *o)
 
 	for (size_t i = 0; i < o->count; i++) {
 		struct member *m = o->owners[i];
+		struct dev *dev = o->requests[i].dev;
 		bool there = m->failed;
 
 		for (size_t k = 0; k < count; k++)
-			there = there || o->owners[k] == m;
+			there = there || (o->owners[k] == m && o->requests[k].dev == dev);
 		if (there)
 			continue;
-		o->requests[count] = (struct dev_request){ .dev = m->dev, .op = DEV_FLUSH };
+		o->requests[count] = (struct dev_request){ .dev = dev, .op = DEV_FLUSH };
 		o->owners[count++] = m;
 	}
 	o->count = count;

@@ -9,28 +9,11 @@
 #define FLAG_STALE	 (1U << 1)
 #define FLAG_WRITE_ERROR (1U << 2)
 
-static bool had_slot(const struct keep *keep, const struct loaded *loaded, uint32_t slot)
-{
-	if (keep->metadata == KEEP_MD0)
-		return !memcmp(loaded->v0.array_uuid, keep->array_uuid, 16) && loaded->v0.self.raid_disk == slot &&
-		       loaded->v0.self.state & MD0_DISK_SYNC;
-	return !memcmp(loaded->v1.array_uuid, keep->array_uuid, 16) && loaded->v1.role == slot;
-}
-
-static bool knows(const struct keep *keep, const struct loaded *loaded, const struct member *other)
-{
-	const struct md0_disk *disk = &loaded->v0.disks[other->number % MD0_DISKS_MAX];
-
-	if (keep->metadata == KEEP_MD0)
-		return disk->state & MD0_DISK_SYNC && disk->raid_disk == other->slot;
-	return other->number < loaded->v1.max_dev && loaded->v1.roles[other->number] == other->slot;
-}
-
 /* By its own superblock all who are here now were there when it left. */
 static bool knows_all(const struct keep *keep, const struct loaded *loaded)
 {
 	for (size_t i = 0; i < keep->count; i++)
-		if (member_is_in_sync(keep->members[i]) && !knows(keep, loaded, keep->members[i]))
+		if (member_is_in_sync(keep->members[i]) && !keep->kind->knows(loaded, keep->members[i]))
 			return false;
 	return true;
 }
@@ -50,7 +33,7 @@ static bool add_own_bits(const struct keep *keep, const struct member *m, uint8_
 	const struct bits *b = &keep->bits;
 	struct mdbitmap info;
 
-	if (dev_read(m->dev, m->places[PLACE_BITMAP].offset_bytes, buffer, (size_t)b->stored_bytes, NULL) < 0 ||
+	if (dev_read(m->records, m->places[PLACE_BITMAP].offset_bytes, buffer, (size_t)b->stored_bytes, NULL) < 0 ||
 	    mdbitmap_decode(buffer, (size_t)b->stored_bytes, &info, NULL) != 0)
 		return false;
 	if (memcmp(info.array_uuid, b->info.array_uuid, 16) != 0 || info.version != b->info.version || info.chunks != b->info.chunks ||
@@ -88,19 +71,19 @@ static int find_ranges(const struct keep *keep, const struct member *m, struct b
 	return 0;
 }
 
-static int lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count)
+static int lacking(struct keep *keep, struct dev *dev, struct dev *meta, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count)
 {
 	const struct keep_array array = { .name = keep->name, .geometry = keep->geometry };
 	const struct member *template = template_of(keep);
-	struct keep_member in = { .dev = dev, .metadata = keep->metadata, .slot = slot };
+	struct keep_member in = { .dev = dev, .metadata = keep->metadata, .slot = slot, .meta = meta };
 	struct loaded *loaded = calloc(1, sizeof(*loaded));
 	struct member m = { 0 };
 	int r = loaded ? BLKALIGN_ABSENT : -ENOMEM;
 
 	if (loaded && template && keep->bits.present) {
-		in.super_bytes = super_place(keep, template, dev);
+		in.super_bytes = keep->kind->super_place(template, meta ? meta : dev);
 		if (in.super_bytes != UINT64_MAX && member_load(&array, &in, false, &m, loaded, NULL) == 0 &&
-		    had_slot(keep, loaded, slot) && knows_all(keep, loaded) && may_come_back(keep, &m, template))
+		    keep->kind->had_slot(keep, loaded, slot) && knows_all(keep, loaded) && may_come_back(keep, &m, template))
 			r = find_ranges(keep, &m, ret_ranges, ret_count);
 	}
 	free(m.super);
@@ -108,12 +91,12 @@ static int lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct byt
 	return r;
 }
 
-int keep_lacking(struct keep *keep, struct dev *dev, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count)
+int keep_lacking(struct keep *keep, struct dev *dev, struct dev *meta, uint32_t slot, struct byte_range **ret_ranges, size_t *ret_count)
 {
 	int r;
 
 	pthread_mutex_lock(&keep->lock);
-	r = keep->broken ? BLKALIGN_ABSENT : lacking(keep, dev, slot, ret_ranges, ret_count);
+	r = keep->broken ? BLKALIGN_ABSENT : lacking(keep, dev, meta, slot, ret_ranges, ret_count);
 	pthread_mutex_unlock(&keep->lock);
 	return r;
 }

@@ -5,7 +5,6 @@
  * until the end.
  */
 #include <inttypes.h>
-#include <sys/random.h>
 
 #include "keep/keep_priv.h"
 
@@ -20,16 +19,6 @@ struct member *template_of(const struct keep *keep)
 			best = m;
 	}
 	return best;
-}
-
-uint64_t super_place(const struct keep *keep, const struct member *template, const struct dev *dev)
-{
-	uint64_t at = template->places[PLACE_SUPER].offset_bytes;
-
-	if (keep->metadata == KEEP_MD0)
-		return md0_super_bytes(dev->size_bytes);
-	return at == md1_super_bytes(1, dev->size_bytes) || at == md1_super_bytes(2, dev->size_bytes) ? at
-												      : md1_super_bytes(0, dev->size_bytes);
 }
 
 /* A place that keeps its distance from the superblock; before byte 0 it ends up beyond any device, and is refused. */
@@ -47,6 +36,8 @@ static uint64_t data_room(const struct keep *keep, const struct member *template
 	const struct place *data = &template->places[PLACE_DATA], *super = &template->places[PLACE_SUPER];
 	uint64_t end = round_down_u64(dev->size_bytes, 512);
 
+	if (keep->metadata == KEEP_DMRAID)
+		return end > data->offset_bytes ? end - data->offset_bytes : 0;
 	if (keep->metadata == KEEP_MD0)
 		end = super_bytes;
 	else if (super->offset_bytes > data->offset_bytes)
@@ -56,7 +47,7 @@ static uint64_t data_room(const struct keep *keep, const struct member *template
 
 static int place_all(struct keep *keep, const struct member *template, struct member *m, struct blkalign_error *reterr)
 {
-	uint64_t super_bytes = super_place(keep, template, m->dev), room;
+	uint64_t super_bytes = keep->kind->super_place(template, m->records), room;
 
 	room = super_bytes == UINT64_MAX ? 0 : data_room(keep, template, m->dev, super_bytes);
 	if (room < keep->geometry->used_bytes)
@@ -73,72 +64,7 @@ static int place_all(struct keep *keep, const struct member *template, struct me
 	return member_check_places(keep->name, m, reterr);
 }
 
-/* --- its number --- */
-
-static bool is_taken(const struct keep *keep, uint32_t number)
-{
-	for (size_t i = 0; i < keep->count; i++)
-		if (keep->members[i]->number == number)
-			return true;
-	return false;
-}
-
-/* An entry that never was anyone's, or else one whose owner is gone. */
-static uint32_t free_role(const struct keep *keep)
-{
-	uint32_t gone = UINT32_MAX;
-
-	for (uint32_t i = 0; i < keep->roles_count; i++) {
-		if (is_taken(keep, i))
-			continue;
-		if (keep->roles[i] == MD1_ROLE_SPARE)
-			return i;
-		if (keep->roles[i] == MD1_ROLE_FAULTY && gone == UINT32_MAX)
-			gone = i;
-	}
-	return gone;
-}
-
-static uint32_t free_disk(const struct keep *keep)
-{
-	for (uint32_t i = keep->geometry->members; i < MD0_DISKS_MAX; i++)
-		if (!is_taken(keep, i))
-			return i;
-	return UINT32_MAX;
-}
-
-static void list_v0(struct keep *keep, const struct member *m)
-{
-	bool in_sync = m->recovery_bytes == UINT64_MAX;
-
-	keep->disks[m->number] = (struct md0_disk){ .number = m->number, .raid_disk = m->number };
-	if (in_sync)
-		keep->disks[m->number].state = MD0_DISK_ACTIVE | MD0_DISK_SYNC;
-}
-
 /* --- the new member --- */
-
-static int make_super(struct keep *keep, const struct member *template, struct member *m, const uint8_t uuid[16])
-{
-	struct md1_new_member new = { .dev_number = m->number,
-				      .super_bytes = m->places[PLACE_SUPER].offset_bytes,
-				      .data_offset_bytes = m->places[PLACE_DATA].offset_bytes,
-				      .data_bytes = m->places[PLACE_DATA].length_bytes };
-
-	memcpy(m->super, template->super, PAGE_BYTES);
-	if (keep->metadata == KEEP_MD0) {
-		list_v0(keep, m);
-		return 0;
-	}
-	if (uuid)
-		memcpy(new.device_uuid, uuid, 16);
-	else if (getrandom(new.device_uuid, 16, 0) != 16)
-		return -EIO;
-	md1_put_member(m->super, &new);
-	md1_put_recovery(m->super, 0);
-	keep->roles[m->number] = (uint16_t)m->slot;
-	return 0;
-}
 
 /* What the superblock will point at comes first. */
 static int write_areas(struct keep *keep, struct member *m, struct blkalign_error *reterr)
@@ -183,17 +109,17 @@ static struct member *take_spare(struct keep *keep, const struct dev *dev)
 static int join(struct keep *keep, struct member *m, const struct member *spare, struct blkalign_error *reterr)
 {
 	struct member *template = template_of(keep);
-	bool v1 = keep->metadata == KEEP_MD1;
 	int r;
 
 	if (!template)
 		return broken(keep, reterr);
-	m->number = spare ? spare->number : v1 ? free_role(keep) : free_disk(keep);
+	m->number = spare ? spare->number : keep->kind->free_number(keep, m);
 	if (m->number == UINT32_MAX)
 		return blkalign_error_set(reterr, -ENOSPC, keep->name, BLKALIGN_UNKNOWN, "the superblocks have no free entry for a member");
 	r = place_all(keep, template, m, reterr);
+	memcpy(m->super, template->super, PAGE_BYTES);
 	if (r >= 0)
-		r = make_super(keep, template, m, v1 && spare ? spare->super + 168 : NULL);
+		r = keep->kind->make_super(keep, m, spare);
 	if (r < 0)
 		return r;
 	keep->members[keep->count++] = m;
@@ -204,13 +130,15 @@ static int join(struct keep *keep, struct member *m, const struct member *spare,
 	return r >= 0 && m->failed ? failed(keep, m, reterr) : r;
 }
 
-static int check(const struct keep *keep, const struct dev *dev, uint32_t slot, struct blkalign_error *reterr)
+static int check(const struct keep *keep, const struct dev *dev, const struct dev *meta, uint32_t slot, struct blkalign_error *reterr)
 {
 	if (keep->broken)
 		return broken(keep, reterr);
 	if (!keep->redundant || slot >= keep->geometry->members || member_at(keep, slot))
 		return blkalign_error_set(reterr, -EINVAL, keep->name, BLKALIGN_UNKNOWN, "no member is missing in slot %u", slot);
-	if (!dev->writable)
+	if ((keep->metadata == KEEP_DMRAID) != (meta != NULL))
+		return blkalign_error_set(reterr, -EINVAL, dev->name, BLKALIGN_UNKNOWN, "the records of this kind of member lie elsewhere");
+	if (!dev->writable || (meta && !meta->writable))
 		return blkalign_error_set(reterr, -EROFS, dev->name, BLKALIGN_UNKNOWN, "opened for reading only");
 	for (size_t i = 0; i < keep->count; i++)
 		if (keep->members[i]->dev == dev && (keep->members[i]->slot != BLKALIGN_SLOT_NONE || keep->members[i]->failed))
@@ -219,7 +147,7 @@ static int check(const struct keep *keep, const struct dev *dev, uint32_t slot, 
 	return 0;
 }
 
-static int add(struct keep *keep, struct dev *dev, uint32_t slot, struct member **ret, struct blkalign_error *reterr)
+static int add(struct keep *keep, struct dev *dev, struct dev *meta, uint32_t slot, struct member **ret, struct blkalign_error *reterr)
 {
 	struct member **members = reallocarray(keep->members, keep->count + 1, sizeof(struct member *)), *m, *spare;
 	size_t count = keep->count;
@@ -231,7 +159,7 @@ static int add(struct keep *keep, struct dev *dev, uint32_t slot, struct member 
 	m = calloc(1, sizeof(*m));
 	if (!m)
 		return -ENOMEM;
-	*m = (struct member){ .dev = dev, .slot = slot, .super = aligned_alloc(PAGE_BYTES, PAGE_BYTES) };
+	*m = (struct member){ .dev = dev, .records = meta ? meta : dev, .slot = slot, .super = aligned_alloc(PAGE_BYTES, PAGE_BYTES) };
 	spare = take_spare(keep, dev);
 	r = m->super ? join(keep, m, spare, reterr) : -ENOMEM;
 	*ret = m;
@@ -245,16 +173,17 @@ static int add(struct keep *keep, struct dev *dev, uint32_t slot, struct member 
 	return r;
 }
 
-int keep_add_member(struct keep *keep, struct dev *dev, uint32_t slot, uint64_t *ret_data_offset_bytes, struct blkalign_error *reterr)
+int keep_add_member(struct keep *keep, struct dev *dev, struct dev *meta, uint32_t slot, uint64_t *ret_data_offset_bytes,
+		    struct blkalign_error *reterr)
 {
 	struct member *m = NULL;
 	int r;
 
 	pthread_mutex_lock(&keep->lock);
 	io_take(keep);
-	r = check(keep, dev, slot, reterr);
+	r = check(keep, dev, meta, slot, reterr);
 	if (r >= 0)
-		r = add(keep, dev, slot, &m, reterr);
+		r = add(keep, dev, meta, slot, &m, reterr);
 	if (r >= 0)
 		*ret_data_offset_bytes = m->places[PLACE_DATA].offset_bytes;
 	io_give(keep);
@@ -272,10 +201,8 @@ static int record_checkpoint(struct keep *keep, struct member *m, uint64_t recov
 	int r;
 
 	m->recovery_bytes = round_down_u64(recovered_bytes, unit);
-	if (keep->metadata == KEEP_MD0)
+	if (!keep->kind->put_recovery(keep, m))
 		return 0;
-	md1_put_recovery(m->super, m->recovery_bytes);
-	md1_seal(m->super);
 	r = output_add(&out, m, PLACE_SUPER, 0, m->super, (size_t)m->places[PLACE_SUPER].length_bytes);
 	if (r >= 0)
 		r = output_write(keep, &out, reterr);
@@ -287,14 +214,7 @@ static int record_end(struct keep *keep, struct member *m, struct blkalign_error
 	int r = 0;
 
 	m->recovery_bytes = UINT64_MAX;
-	if (keep->metadata == KEEP_MD1) {
-		md1_put_recovery(m->super, UINT64_MAX);
-		md1_put_features(m->super, 0, MD1_REPLACEMENT); /* there is none to replace any more */
-	} else {
-		keep->disks[m->number] = (struct md0_disk){ 0 };
-		m->number = m->slot;
-		list_v0(keep, m);
-	}
+	keep->kind->end_recovery(keep, m);
 	if (whole(keep)) {
 		bits_unstick(&keep->bits);
 		r = bits_clean(keep, reterr);

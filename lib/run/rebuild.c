@@ -251,7 +251,7 @@ static int readd(struct blkalign_rebuild *b, struct rebuild_target *t)
 	for (uint32_t slot = 0; t->same_array && b->keep && r == BLKALIGN_ABSENT && slot < b->view.geometry->members; slot++) {
 		if (b->view.members[slot].dev || is_taken(b, slot))
 			continue;
-		r = keep_lacking(b->keep, t->dev, slot, &t->lacks, &t->lacks_count);
+		r = keep_lacking(b->keep, t->dev, NULL, slot, &t->lacks, &t->lacks_count);
 		if (r != 0)
 			continue;
 		t->told.slot = slot;
@@ -371,7 +371,7 @@ static int add_members(struct blkalign_rebuild *b, struct blkalign_error *reterr
 
 		if (t->told.how == BLKALIGN_REBUILD_GO_ON)
 			continue;
-		r = keep_add_member(b->keep, t->dev, t->told.slot, &t->data_offset_bytes, reterr);
+		r = keep_add_member(b->keep, t->dev, NULL, t->told.slot, &t->data_offset_bytes, reterr);
 		m.data_offset_bytes = t->data_offset_bytes;
 		if (r >= 0)
 			r = map_md_set_member(b->view.md, t->told.slot, &m);

@@ -48,7 +48,7 @@ static void test_mirror(void **state)
 {
 	(void)state;
 	setup_case("raid1-stale-bitmap");
-	assert_int_equal(keep_lacking(bench.keep, bench.devs[1], 1, &lacks, &count), 0);
+	assert_int_equal(keep_lacking(bench.keep, bench.devs[1], NULL, 1, &lacks, &count), 0);
 	compare(1, bench.images.data[0], MIB, bench.geometry.used_bytes);
 	teardown_case();
 }
@@ -64,7 +64,7 @@ static void test_parity(void **state)
 	for (unsigned i = 0; i < 4; i++)
 		for (size_t b = 0; i != 2 && b < bench.images.size[2]; b++)
 			truth[b] ^= bench.images.data[i][b];
-	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], 2, &lacks, &count), 0);
+	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], NULL, 2, &lacks, &count), 0);
 	compare(2, truth, MIB, bench.geometry.used_bytes);
 	free(truth);
 	teardown_case();
@@ -72,7 +72,7 @@ static void test_parity(void **state)
 
 static void expect_absent(unsigned image, uint32_t slot)
 {
-	assert_int_equal(keep_lacking(bench.keep, bench.devs[image], slot, &lacks, &count), BLKALIGN_ABSENT);
+	assert_int_equal(keep_lacking(bench.keep, bench.devs[image], NULL, slot, &lacks, &count), BLKALIGN_ABSENT);
 	assert_null(lacks);
 }
 
@@ -125,7 +125,7 @@ static void test_needs_everything(void **state)
 	bitmap[33] = 0xff; /* it cleared bits when it was whole with others than these */
 	expect_absent(2, 2);
 	bench_rewind(0);
-	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], 2, &lacks, &count), 0);
+	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], NULL, 2, &lacks, &count), 0);
 	teardown_case();
 }
 
@@ -134,12 +134,12 @@ static void test_own_bits(void **state)
 {
 	(void)state;
 	setup_case("raid5-stale-bitmap");
-	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], 2, &lacks, &count), 0);
+	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], NULL, 2, &lacks, &count), 0);
 	assert_false(is_lacking(100 * 65536));
 	free(lacks);
 	lacks = NULL;
 	bench.images.data[2][4096 + 8 * 512 + 256 + 100 / 8] |= 1 << 100 % 8;
-	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], 2, &lacks, &count), 0);
+	assert_int_equal(keep_lacking(bench.keep, bench.devs[2], NULL, 2, &lacks, &count), 0);
 	assert_true(is_lacking(100 * 65536));
 	teardown_case();
 }

@@ -44,7 +44,7 @@ static void test_v12(void **state)
 	assert_int_equal(bench_open(), 0);
 	add_disk(8 * MIB + 3000);
 	events = events_of(0);
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], 2, &offset, &err), 0);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], NULL, 2, &offset, &err), 0);
 	assert_int_equal(offset, 2048 * 512);
 	assert_int_equal(events_of(0), events + 1);
 	assert_int_equal(events_of(NEW), events + 1);
@@ -85,7 +85,7 @@ static void test_bitmap_and_1_0(void **state)
 	assert_int_equal(bench_begin(1 * MIB, 4096), 0);
 	bench_end(1 * MIB, 4096, true);
 	add_disk(9 * MIB);
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], 1, &offset, &err), 0);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], NULL, 1, &offset, &err), 0);
 	assert_int_equal(offset, 0);
 	bench_mdadm_says("-E", NEW, "Feature Map : 0x3\n");
 	bench_mdadm_says("-E", NEW, "Super Offset : 18416 sectors\n");
@@ -115,7 +115,7 @@ static void test_v090(void **state)
 	bench_load("raid5-090-stale", 'm', 0);
 	assert_int_equal(bench_open(), 0);
 	add_disk(8 * MIB);
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], 0, &offset, &err), 0);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], NULL, 0, &offset, &err), 0);
 	bench_mdadm_says("-E", NEW, "this     4       0        0        4      spare");
 	bench_mdadm_says("-E", 1, "Spare Devices : 1\n");
 	bench_mdadm_says("-E", 1, "Active Devices : 3\n");
@@ -142,7 +142,7 @@ static void test_spare(void **state)
 	bench_load("raid5-spare", 'm', 1);
 	assert_true(bench_v1(3, &before));
 	assert_int_equal(bench_open(), 0);
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[3], 0, &offset, &err), 0);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[3], NULL, 0, &offset, &err), 0);
 	assert_true(bench_v1(3, &after));
 	assert_memory_equal(before.device_uuid, after.device_uuid, 16);
 	assert_int_equal(before.dev_number, after.dev_number);
@@ -210,13 +210,13 @@ static void test_refused(void **state)
 	bench_load("raid5-stale", 'm', 0);
 	assert_int_equal(bench_open(), 0);
 	add_disk(7 * MIB);
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], 2, &offset, &err), -ENOSPC);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], NULL, 2, &offset, &err), -ENOSPC);
 	assert_non_null(strstr(err.message, "too small"));
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], 1, &offset, &err), -EINVAL);
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], 9, &offset, &err), -EINVAL);
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[0], 2, &offset, &err), -EINVAL);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], NULL, 1, &offset, &err), -EINVAL);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], NULL, 9, &offset, &err), -EINVAL);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[0], NULL, 2, &offset, &err), -EINVAL);
 	bench.devs[NEW]->writable = false;
-	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], 2, &offset, &err), -EROFS);
+	assert_int_equal(keep_add_member(bench.keep, bench.devs[NEW], NULL, 2, &offset, &err), -EROFS);
 	assert_int_equal(keep_recovered(bench.keep, 2, 0, &err), -EIO);
 	assert_int_equal(trace.count, 0);
 	assert_int_equal(keep_close(bench.keep, &err), 0);
@@ -244,7 +244,7 @@ static void test_fail_each(void **state)
 		trace.fail_at = n;
 		trace.fail_image = NEW;
 		trace.fail_ever = true;
-		r = keep_add_member(bench.keep, bench.devs[NEW], 2, &offset, &err);
+		r = keep_add_member(bench.keep, bench.devs[NEW], NULL, 2, &offset, &err);
 		if (r == 0)
 			r = keep_recovered(bench.keep, 2, 1 * MIB, &err);
 		if (r == 0)
