@@ -2,6 +2,7 @@
 /* What is worth giving to others, and what to say of it in one line. */
 #include <stdio.h>
 
+#include "run/md_view.h"
 #include "run/run.h"
 
 bool run_is_unknown(const struct blkalign_node *node)
@@ -41,7 +42,7 @@ static void add_array(struct strbuf *text, const struct blkalign_node *node)
 	uint64_t members = blkalign_node_u64(node, BLKALIGN_ATTR_MD_MEMBERS);
 	uint64_t present = blkalign_node_u64(node, BLKALIGN_ATTR_MD_MEMBERS_PRESENT);
 
-	strbuf_printf(text, "%s array", level ? level : "md");
+	strbuf_printf(text, "%s %s", level ? level : "md", blkalign_node_kind(node) == BLKALIGN_KIND_LV ? "logical volume" : "array");
 	if (members != BLKALIGN_UNKNOWN && present != BLKALIGN_UNKNOWN)
 		strbuf_printf(text, ", %llu of %llu members", (unsigned long long)present, (unsigned long long)members);
 	for (const char *word = state; word && *word;) {
@@ -58,7 +59,7 @@ char *blkalign_run_describe(const struct blkalign_run *run, const struct blkalig
 	char bytes[32];
 	const char *why;
 
-	if (blkalign_node_kind(node) == BLKALIGN_KIND_MD)
+	if (run_is_array(node))
 		add_array(&text, node);
 	else if (blkalign_node_kind(node) == BLKALIGN_KIND_LV)
 		strbuf_printf(&text, "logical volume");

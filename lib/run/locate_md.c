@@ -110,15 +110,24 @@ static int add_run(struct locating *l, const struct md_piece *piece, const struc
 	return r == 0 && g->parity ? add_parity(l, piece, g, p.device_bytes) : r;
 }
 
+/* The device of an array, or of a volume that is run as one. */
+static struct dev *array_dev(const struct locating *l, const struct blkalign_node *node)
+{
+	enum blkalign_kind kind = blkalign_node_kind(node);
+	struct dev *dev = kind == BLKALIGN_KIND_MD || kind == BLKALIGN_KIND_LV ? stack_dev(l->run->stack, node) : NULL;
+
+	return dev && locate_md(dev, 0, &(uint64_t){ 1 }, &(const struct raid_geometry *){ NULL }, &(const char *){ NULL }) ? dev : NULL;
+}
+
 int locate_down_md(struct locating *l, const struct locate_place *place, bool *ret_done)
 {
-	struct dev *dev = blkalign_node_kind(place->node) == BLKALIGN_KIND_MD ? stack_dev(l->run->stack, place->node) : NULL;
+	struct dev *dev = array_dev(l, place->node);
 	uint64_t at = place->offset_bytes, end = at + place->length_bytes, run;
 	const struct raid_geometry *g;
 	int r = 0;
 
 	*ret_done = false;
-	if (!dev || !locate_md(dev, at, &(uint64_t){ 1 }, &g, &(const char *){ NULL }))
+	if (!dev)
 		return 0;
 	*ret_done = true;
 	for (; r == 0 && at < end; at += run) {
@@ -209,17 +218,31 @@ static int add_beside(struct locating *l, const struct locate_place *place, cons
 							  .note = note });
 }
 
+/* A volume of LVM keeps the records of an image on another volume. */
+static bool is_metadata_of(const struct blkalign_node *upper, const struct blkalign_node *lower)
+{
+	for (size_t i = 0; i < blkalign_node_edges(upper); i++) {
+		const struct blkalign_edge *e = blkalign_node_edge(upper, i);
+
+		if (e->lower == lower && e->state && !strcmp(e->state, "metadata"))
+			return true;
+	}
+	return false;
+}
+
 int locate_up_md(struct locating *l, const struct locate_place *place, const struct blkalign_node *upper, bool *ret_done)
 {
-	struct dev *dev = blkalign_node_kind(upper) == BLKALIGN_KIND_MD ? stack_dev(l->run->stack, upper) : NULL;
+	struct dev *dev = array_dev(l, upper);
 	struct dev *member = stack_dev(l->run->stack, place->node);
 	struct locate_area area;
 	bool found = false;
 	int r;
 
-	*ret_done = blkalign_node_kind(upper) == BLKALIGN_KIND_MD;
+	*ret_done = dev || blkalign_node_kind(upper) == BLKALIGN_KIND_MD;
 	if (!*ret_done)
 		return 0;
+	if (is_metadata_of(upper, place->node))
+		return add_beside(l, place, upper, BLKALIGN_ROLE_METADATA, 1, "raid metadata: superblock and bitmap of an image");
 	if (member && locate_md_area(member, place->offset_bytes, &area)) {
 		bool gap = !strcmp(area.name, "neither data nor records");
 

@@ -22,7 +22,9 @@ struct md_view {
 	size_t doubtful_count;
 };
 
-/** Makes `*node` the one md array of the stack when it is NULL. -EINVAL, -ENOENT when there is no such one. */
+/** An md array, or a volume of LVM that is run as one and is no part of another. */
+bool run_is_array(const struct blkalign_node *node);
+/** Makes `*node` the one array of the stack when it is NULL. -EINVAL, -ENOENT when there is no such one. */
 int run_md_node(const struct blkalign_run *run, const struct blkalign_node **node, struct blkalign_error *reterr);
 /** Likewise, and its members; -ENOTSUP while it is reshaped. */
 int run_md(const struct blkalign_run *run, const struct blkalign_node **node, struct md_view *ret, struct blkalign_error *reterr);

@@ -71,8 +71,10 @@ static int copy_doubtful(struct blkalign_scrub *s)
 
 static struct scrub_identity identity_of(const struct blkalign_node *node)
 {
+	const char *uuid = blkalign_node_str(node, BLKALIGN_ATTR_MD_UUID);
+
 	return (struct scrub_identity){
-		.uuid = blkalign_node_str(node, BLKALIGN_ATTR_MD_UUID),
+		.uuid = uuid ? uuid : blkalign_node_str(node, BLKALIGN_ATTR_LV_UUID),
 		.events = blkalign_node_u64(node, BLKALIGN_ATTR_MD_EVENTS),
 		.level = blkalign_node_str(node, BLKALIGN_ATTR_MD_LEVEL),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Volumes that may be written: those whose bytes lie in one place, which nothing else reads or keeps records of. */
+/* Volumes that may be written: those whose bytes lie in one place, which nothing else reads or keeps records of; and RAID volumes, whose records are kept. */
 #include "stack/lvm_volumes.h"
 
 static bool is_doubled(const struct lvm_volumes *v, const char *id)
@@ -77,7 +77,7 @@ const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index)
 		return "the volume is set to read-only";
 	if (v->referenced[index])
 		return "other volumes, such as snapshots, are built on it and would have to follow";
-	if (!lies_in_one_place(lv))
+	if (!lies_in_one_place(lv) && !lvm_is_raid(lv))
 		return "volumes of this type are only read";
 	return NULL;
 }

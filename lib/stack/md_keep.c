@@ -105,6 +105,13 @@ static const char *member_refusal(struct keeping *k)
 	return NULL;
 }
 
+static enum keep_metadata metadata_of(const struct md_member *m)
+{
+	if (!strcmp(m->metadata, MD_METADATA_DMRAID))
+		return KEEP_DMRAID;
+	return strcmp(m->metadata, "0.90") != 0 ? KEEP_MD1 : KEEP_MD0;
+}
+
 int md_list_keep_members(const struct md_array *a, struct keep_member **ret_members, struct keep_array *ret)
 {
 	struct keep_member *members = calloc(a->count, sizeof(*members));
@@ -120,9 +127,10 @@ int md_list_keep_members(const struct md_array *a, struct keep_member **ret_memb
 			ret->freshest = ret->count;
 		members[ret->count++] = (struct keep_member){
 			.dev = m->dev,
-			.metadata = strcmp(m->metadata, "0.90") != 0 ? KEEP_MD1 : KEEP_MD0,
+			.metadata = metadata_of(m),
 			.super_bytes = m->super_bytes,
 			.slot = m->slot,
+			.meta = m->records != m->dev ? m->records : NULL,
 		};
 	}
 	ret->members = *ret_members = members;
