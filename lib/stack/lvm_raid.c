@@ -8,6 +8,7 @@
 #include <inttypes.h>
 
 #include "stack/lvm_raid.h"
+#include "stack/lvm_special.h"
 
 bool lvm_is_raid(const struct lvm2_lv *lv)
 {
@@ -112,11 +113,6 @@ static int connect_legs(const struct lvm_raid *raid)
 
 /* --- remarks --- */
 
-static int say_unreadable(const struct lvm_raid *raid, const char *why)
-{
-	return graph_remark(stack_graph(raid->v->stack), "%s: cannot be read: %s", blkalign_node_name(raid->node), why);
-}
-
 static int say_doubts(const struct lvm_raid *raid, const struct md_array *a)
 {
 	if (!a->never_synced)
@@ -194,9 +190,9 @@ static int assemble(struct lvm_raid *raid, uint32_t index, struct dev **ret_dev)
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
-		return say_unreadable(raid, err.message);
+		return lvm_cannot_read(raid->v, raid->node, err.message);
 	if (raid_array_bytes(&g) != raid->lv->size_bytes)
-		return say_unreadable(raid, "its stripes do not divide its size");
+		return lvm_cannot_read(raid->v, raid->node, "its stripes do not divide its size");
 	return open_array(raid, index, &a, &g, ret_dev);
 }
 
@@ -207,9 +203,10 @@ static int open_raid(struct lvm_raid *raid, uint32_t index, struct dev **ret_dev
 	if (r < 0)
 		return r;
 	if (raid->reshaping)
-		return say_unreadable(raid, "a reshape or takeover was interrupted: activate it with lvm2, which goes on with that");
+		return lvm_cannot_read(raid->v, raid->node,
+				       "a reshape or takeover was interrupted: activate it with lvm2, which goes on with that");
 	if (!raid->count)
-		return say_unreadable(raid, "none of its images is there, with the raid metadata that belongs to it");
+		return lvm_cannot_read(raid->v, raid->node, "none of its images is there, with the raid metadata that belongs to it");
 	return assemble(raid, index, ret_dev);
 }
 
