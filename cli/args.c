@@ -107,7 +107,7 @@ static int set_block(const char *option, const char *text, uint64_t *bytes)
 {
 	if (!parse_block(text, bytes))
 		return 0;
-	fprintf(stderr, "blkalign: --%s=%s: expected a power of two from 512 to 1048576, e.g. 512 or 4096\n", option, cli_safe(text));
+	cli_say("--%s=%s: expected a power of two from 512 to 1048576, e.g. 512 or 4096", option, cli_safe(text));
 	return -EINVAL;
 }
 
@@ -115,7 +115,17 @@ static int set_bytes(const char *option, const char *text, uint64_t *bytes)
 {
 	if (!cli_parse_bytes(text, strlen(text), bytes))
 		return 0;
-	fprintf(stderr, "blkalign: --%s=%s: expected bytes, e.g. 4096, 64k, 1G or 8s (sectors)\n", option, cli_safe(text));
+	cli_say("--%s=%s: expected bytes, e.g. 4096, 64k, 1G or 8s (sectors)", option, cli_safe(text));
+	return -EINVAL;
+}
+
+static int set_length(const char *text, uint64_t *bytes)
+{
+	int r = set_bytes("length", text, bytes);
+
+	if (r < 0 || *bytes)
+		return r;
+	cli_say("--length=%s: nothing would be copied; without --length all is", cli_safe(text));
 	return -EINVAL;
 }
 
@@ -125,7 +135,7 @@ static int add_bad(const char *text, struct cli_options *o)
 		o->bad[o->bad_count++] = text;
 		return 0;
 	}
-	fprintf(stderr, "blkalign: --bad=%s: more than %d\n", cli_safe(text), CLI_BAD_MAX);
+	cli_say("--bad=%s: more than %d", cli_safe(text), CLI_BAD_MAX);
 	return -EINVAL;
 }
 
@@ -136,7 +146,7 @@ static int set_color(const char *when, struct cli_options *o)
 	else if (!strcmp(when, "never"))
 		o->color = false;
 	else if (strcmp(when, "auto") != 0) {
-		fprintf(stderr, "blkalign: --color=%s: expected auto, always or never\n", cli_safe(when));
+		cli_say("--color=%s: expected auto, always or never", cli_safe(when));
 		return -EINVAL;
 	}
 	return 0;
@@ -153,7 +163,7 @@ static int set_number(const char *option, const char *text, uint64_t most, uint6
 		*ret = value;
 		return 0;
 	}
-	fprintf(stderr, "blkalign: --%s=%s: expected a number from 1 to %" PRIu64 "\n", option, cli_safe(text), most);
+	cli_say("--%s=%s: expected a number from 1 to %" PRIu64, option, cli_safe(text), most);
 	return -EINVAL;
 }
 
@@ -163,7 +173,7 @@ static int set_repair(const char *what, struct cli_options *o)
 	o->repair_parity = what && !strcmp(what, "parity");
 	if (!what || o->repair_parity)
 		return 0;
-	fprintf(stderr, "blkalign: --repair=%s: expected --repair or --repair=parity\n", cli_safe(what));
+	cli_say("--repair=%s: expected --repair or --repair=parity", cli_safe(what));
 	return -EINVAL;
 }
 
@@ -173,7 +183,7 @@ static int add_onto(const char *target, struct cli_options *o)
 		o->onto[o->onto_count++] = target;
 		return 0;
 	}
-	fprintf(stderr, "blkalign: --onto=%s: no more than two members are rebuilt at a time\n", cli_safe(target));
+	cli_say("--onto=%s: no more than two members are rebuilt at a time", cli_safe(target));
 	return -EINVAL;
 }
 
@@ -240,7 +250,7 @@ static int apply_to_copy(enum option_id id, const char *value, struct cli_option
 	if (id == OPTION_OFFSET)
 		return set_bytes("offset", value, &o->offset_bytes);
 	if (id == OPTION_LENGTH)
-		return set_bytes("length", value, &o->length_bytes);
+		return set_length(value, &o->length_bytes);
 	if (id == OPTION_BAD)
 		return add_bad(value, o);
 	if (id == OPTION_MAP)
@@ -267,7 +277,7 @@ static int add_node(const char *name, struct cli_options *o)
 		o->create.nodes[o->create.node_count++] = name;
 		return 0;
 	}
-	fprintf(stderr, "blkalign: --node=%s: more than %d\n", cli_safe(name), CLI_NODES_MAX);
+	cli_say("--node=%s: more than %d", cli_safe(name), CLI_NODES_MAX);
 	return -EINVAL;
 }
 
@@ -467,12 +477,9 @@ static int no_verb(int argc, char **argv)
 		return CLI_ALIGNED;
 	}
 	if (argc > 1)
-		fprintf(stderr,
-			"blkalign: \"%s\" is no verb: expected check, show, explain, capture, map, copy, serve, scrub, rebuild, create or "
-			"undo; "
-			"see "
+		cli_say("\"%s\" is no verb: expected check, show, explain, capture, map, copy, serve, scrub, rebuild, create or undo; see "
 			"blkalign "
-			"--help\n",
+			"--help",
 			cli_safe(argv[1]));
 	else
 		cli_help(NULL);
@@ -498,7 +505,7 @@ int cli_parse(int argc, char **argv, struct cli_options *o, const struct cli_ver
 	o->create.lv.mirrors = UINT32_MAX;
 	o->ascii = strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	getopt_tables(verb->bit, longs, shorts);
-	argv[1] = argv[0]; /* so that getopt's complaints begin with the command's name */
+	argv[1] = (char[]){ "blkalign" }; /* getopt's complaints begin with it, as all others do */
 	while ((code = getopt_long(argc - 1, argv + 1, shorts, longs, NULL)) != -1) {
 		enum option_id id = option_of(code, verb->bit);
 

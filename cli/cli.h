@@ -71,8 +71,12 @@ extern const size_t cli_verbs_count;
 int cli_parse(int argc, char **argv, struct cli_options *options, const struct cli_verb **ret_verb, int *ret_exit);
 void cli_help(const struct cli_verb *verb);
 
-/** "blkalign: WHERE: MESSAGE" on standard error. Returns CLI_FAILED. */
+/** "blkalign: ..." on standard error; what comes from others is escaped before. Returns CLI_FAILED. */
+int cli_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/** "blkalign: WHERE: MESSAGE". */
 int cli_fail(const struct blkalign_error *err);
+/** Likewise, behind the notes of a stack in which the node that is meant was not found: they say why. */
+int cli_fail_with_notes(const struct cli_options *options, const struct blkalign_run *run, const struct blkalign_error *err);
 /** What is wrong with the options, and where they are listed. Returns CLI_FAILED. */
 int cli_usage(const struct cli_options *options, const char *message);
 

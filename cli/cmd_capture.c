@@ -42,11 +42,7 @@ static int write_graph(const struct cli_options *o, const char *label, struct bl
 	return CLI_ALIGNED;
 }
 
-static int fail_file(const char *path, const char *what)
-{
-	fprintf(stderr, "blkalign: %s: %s: %s\n", cli_safe(path), what, strerror(errno));
-	return CLI_FAILED;
-}
+static int fail_file(const char *path, const char *what) { return cli_say("%s: %s: %s", cli_safe(path), what, strerror(errno)); }
 
 /* Created, never overwritten: a mistyped name must not cost a file, let alone a disk. Mode 0600: a snapshot tells much of a host. */
 static FILE *create(const char *path)
@@ -62,8 +58,7 @@ int cmd_capture(const struct cli_options *o)
 	int status;
 
 	if (!o->output && isatty(STDOUT_FILENO)) {
-		fprintf(stderr, "blkalign: the snapshot is compressed and standard output is a terminal: give -o FILE or redirect\n");
-		return CLI_FAILED;
+		return cli_say("the snapshot is compressed and standard output is a terminal: give -o FILE or redirect");
 	}
 	if (o->output) {
 		c.file = create(o->output);

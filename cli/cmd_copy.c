@@ -56,8 +56,7 @@ static int open_stack(const struct cli_options *o, struct blkalign_run **ret_run
 		texts[i] = strdup(o->bad[i]);
 		if (texts[i] && split_bad(o, texts[i], &bad[i]))
 			continue;
-		fprintf(stderr, "blkalign: --bad=%s: expected MEMBER=MAPFILE, with a member as it is among the targets\n",
-			cli_safe(o->bad[i]));
+		cli_say("--bad=%s: expected MEMBER=MAPFILE, with a member as it is among the targets", cli_safe(o->bad[i]));
 		status = CLI_FAILED;
 	}
 	options.bad = bad;
@@ -80,10 +79,11 @@ static int read_map(const struct cli_options *o, char **ret_text, size_t *ret_le
 
 	if (r < 0)
 		return CLI_FAILED;
+	if (r == 1 && o->resume)
+		fprintf(stderr, "note: %s: there is no such map yet: the copy begins anew\n", cli_safe(o->map));
 	if (r == 1 || o->resume)
 		return CLI_ALIGNED;
-	fprintf(stderr, "blkalign: %s: there is a map already: --resume goes on by it; remove it to begin anew\n", cli_safe(o->map));
-	return CLI_FAILED;
+	return cli_say("%s: there is a map already: --resume goes on by it; remove it to begin anew", cli_safe(o->map));
 }
 
 static int write_map(const struct cli_options *o, struct blkalign_copy *copy)
@@ -118,19 +118,17 @@ static int open_stream(const char *path, int *ret_fd)
 		return CLI_ALIGNED;
 	if (*ret_fd >= 0)
 		return CLI_ALIGNED;
-	fprintf(stderr, "blkalign: %s: cannot be opened: %s\n", cli_safe(path), strerror(errno));
-	return CLI_FAILED;
+	return cli_say("%s: cannot be opened: %s", cli_safe(path), strerror(errno));
 }
 
 static int tell_bad(const struct cli_options *o, const struct blkalign_node *node, const struct blkalign_copy_progress *p)
 {
 	char bytes[32];
 
-	fprintf(stderr, "blkalign: %s: %s in %llu %s could not be read, and are zeros in the copy; %s%s\n",
-		cli_safe(blkalign_node_name(node)), blkalign_format_bytes(bytes, sizeof(bytes), p->bad_bytes, 0),
-		(unsigned long long)p->bad_areas, p->bad_areas == 1 ? "place" : "places", o->map ? "listed in " : "--map=FILE lists them",
-		o->map ? cli_safe(o->map) : "");
-	return CLI_FAILED;
+	return cli_say("%s: %s in %llu %s could not be read, and are zeros in the copy; %s%s", cli_safe(blkalign_node_name(node)),
+		       blkalign_format_bytes(bytes, sizeof(bytes), p->bad_bytes, 0), (unsigned long long)p->bad_areas,
+		       p->bad_areas == 1 ? "place" : "places", o->map ? "listed in " : "--map=FILE lists them",
+		       o->map ? cli_safe(o->map) : "");
 }
 
 static void tell_done(double seconds, const struct blkalign_copy_progress *p)
@@ -191,13 +189,18 @@ static int run(const struct cli_options *o, const struct blkalign_node *node, st
 	struct blkalign_error err = { 0 };
 	double began = seconds();
 	int r = run_steps(o, copy, &p, &err);
-	int status = r < 0 && !(r == -EINTR && cli_interrupted()) ? cli_fail(&err) : CLI_ALIGNED;
+	int status = CLI_ALIGNED;
+
+	if (!strcmp(err.where, "output")) /* a stream has no name in the library */
+		blkalign_escape(err.where, sizeof(err.where), strcmp(o->output, "-") != 0 ? o->output : "standard output");
+	if (r < 0 && !(r == -EINTR && cli_interrupted()))
+		status = cli_fail(&err);
 
 	/* Also after a failure: what is on the disk is accounted for, unless the output itself failed. */
 	if (write_map(o, copy) != CLI_ALIGNED || status != CLI_ALIGNED)
 		return CLI_FAILED;
 	if (r != BLKALIGN_COPY_DONE) {
-		fprintf(stderr, "blkalign: stopped before the end%s\n", o->map ? "; --resume goes on" : "");
+		cli_say("stopped before the end%s", o->map ? "; --resume goes on" : "");
 		return cli_interrupted() ? CLI_INTERRUPTED : CLI_FAILED;
 	}
 	tell_done(seconds() - began, &p);
@@ -217,7 +220,7 @@ static int copy_node(const struct cli_options *o, struct blkalign_run *stack)
 
 	err.code = blkalign_run_node(stack, o->node, &node, &err);
 	if (err.code < 0)
-		return cli_fail(&err);
+		return cli_fail_with_notes(o, stack, &err);
 	status = read_map(o, &map, &options.map_bytes);
 	if (status == CLI_ALIGNED)
 		status = open_stream(o->output, &options.output_fd);
@@ -228,6 +231,8 @@ static int copy_node(const struct cli_options *o, struct blkalign_run *stack)
 	options.output = options.output_fd < 0 ? o->output : NULL;
 	options.map = map;
 	err.code = blkalign_copy_open(stack, node, &options, &copy, &err);
+	if (err.code >= 0)
+		cli_notes(o, stderr, blkalign_run_graph(stack), 0);
 	status = err.code < 0 ? cli_fail(&err) : run(o, node, copy);
 	blkalign_copy_close(copy);
 	free(map);
@@ -247,7 +252,6 @@ int cmd_copy(const struct cli_options *o)
 	if (status != CLI_ALIGNED)
 		return status;
 	cli_catch_signals();
-	cli_notes(o, stderr, blkalign_run_graph(stack), 0);
 	status = copy_node(o, stack);
 	err.code = blkalign_run_close(stack, &err);
 	return err.code < 0 ? cli_fail(&err) : status;

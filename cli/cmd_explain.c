@@ -68,8 +68,7 @@ int cmd_explain(const struct cli_options *o)
 		const struct blkalign_finding_info *f = blkalign_finding_find(o->targets[i]);
 
 		if (!f) {
-			fprintf(stderr, "blkalign: there is no finding \"%s\": `blkalign explain` lists them all\n",
-				cli_safe(o->targets[i]));
+			cli_say("there is no finding \"%s\": `blkalign explain` lists them all", cli_safe(o->targets[i]));
 			status = CLI_FAILED;
 			continue;
 		}

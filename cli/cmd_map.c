@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "json.h"
 
@@ -28,9 +29,8 @@ static int parse_place(const struct cli_options *o, const char *text, struct que
 	if (!cli_parse_bytes(text, length, &ret->offset_bytes) && !(plus && o->reverse) &&
 	    (!plus || !cli_parse_bytes(plus + 1, strlen(plus + 1), &ret->length_bytes)))
 		return CLI_ALIGNED;
-	fprintf(stderr, "blkalign: %s: expected OFFSET%s, e.g. 1M%s or 2048s\n", cli_safe(text), o->reverse ? "" : " or OFFSET+LENGTH",
-		o->reverse ? "" : ", 4096+64k");
-	return CLI_FAILED;
+	return cli_say("%s: expected OFFSET%s, e.g. 1M%s or 2048s", cli_safe(text), o->reverse ? "" : " or OFFSET+LENGTH",
+		       o->reverse ? "" : ", 4096+64k");
 }
 
 /* MEMBER... NODE OFFSET; with --reverse MEMBER... MEMBER OFFSET, or one member that is both. */
@@ -59,6 +59,10 @@ static int find_node(const struct cli_options *o, const struct blkalign_run *run
 			return CLI_ALIGNED;
 		}
 	}
+	/* The node was forgotten, and the last member taken for it. */
+	if (!o->reverse && !blkalign_graph_find(graph, name) && access(name, F_OK) == 0)
+		return cli_usage(
+			o, "before the offset map needs the name of a node, and not one more file: an array, volume, partition or disk");
 	err.code = blkalign_run_node(run, name, ret_node, &err);
 	return err.code < 0 ? cli_fail(&err) : CLI_ALIGNED;
 }

@@ -42,28 +42,34 @@ static double share_there(const struct blkalign_rebuild_target *t)
 	return all > 0 ? 100 * (double)t->start_bytes / all : 100;
 }
 
-static void print_target(const struct blkalign_rebuild *b, const struct blkalign_rebuild_target *t, bool dry_run)
+static void describe(const struct blkalign_rebuild_target *t, char *ret, size_t size)
 {
-	printf("%s %s slot %u of %s: ", cli_safe(t->path), dry_run ? "would become" : "becomes", t->slot,
-	       cli_safe(blkalign_node_name(blkalign_rebuild_node(b))));
 	switch (t->how) {
 	case BLKALIGN_REBUILD_NEW:
-		printf("%s to be computed", cli_bytes(t->rebuild_bytes));
+		snprintf(ret, size, "%s to be computed", cli_bytes(t->rebuild_bytes));
 		break;
 	case BLKALIGN_REBUILD_GO_ON:
-		if (!t->start_bytes)
-			printf("begun before, but nothing of it is recorded: %s to be computed", cli_bytes(t->rebuild_bytes));
+		if (t->start_bytes)
+			snprintf(ret, size, "goes on at %.1f %%: %s are there, %s to be computed", share_there(t),
+				 cli_bytes(t->start_bytes), cli_bytes(t->rebuild_bytes));
 		else
-			printf("goes on at %.1f %%: %s are there, %s to be computed", share_there(t), cli_bytes(t->start_bytes),
-			       cli_bytes(t->rebuild_bytes));
+			snprintf(ret, size, "begun before, but nothing of it is recorded: %s to be computed", cli_bytes(t->rebuild_bytes));
 		break;
 	case BLKALIGN_REBUILD_READD:
-		printf("a former member: %s to be computed, by the bitmap", cli_bytes(t->rebuild_bytes));
+		snprintf(ret, size, "a former member: %s to be computed, by the bitmap", cli_bytes(t->rebuild_bytes));
 		break;
 	}
-	if (t->overwrites)
-		printf("; overwrites %s", cli_safe(t->overwrites));
-	putchar('\n');
+}
+
+static void print_target(const struct blkalign_rebuild *b, const struct blkalign_rebuild_target *t, bool dry_run)
+{
+	char what[128], line[4096];
+
+	describe(t, what, sizeof(what));
+	snprintf(line, sizeof(line), "%s %s slot %u of %s: %s%s%s", cli_safe(t->path), dry_run ? "would become" : "becomes", t->slot,
+		 cli_safe(blkalign_node_name(blkalign_rebuild_node(b))), what, t->overwrites ? "; overwrites " : "",
+		 t->overwrites ? cli_safe(t->overwrites) : "");
+	cli_wrap(line, 0);
 }
 
 static struct json_object *target_json(const struct blkalign_rebuild_target *t)
@@ -123,8 +129,10 @@ static int work(const struct cli_options *o, struct blkalign_rebuild *b, struct 
 		cli_progress_step(&line, p->position_bytes, p->total_bytes, UINT64_MAX);
 	} while (err.code == 0 && !cli_interrupted());
 	cli_progress_end(&line);
-	if (err.code < 0)
-		return cli_fail(&err);
+	if (err.code < 0) {
+		cli_fail(&err);
+		return cli_say("the rebuild did not end; once that is mended, the same command goes on with it");
+	}
 	return err.code == BLKALIGN_REBUILD_DONE ? CLI_ALIGNED : CLI_INTERRUPTED;
 }
 
@@ -138,10 +146,8 @@ static int tell_end(const struct cli_options *o, const struct blkalign_rebuild *
 		printf("done: %s read, %s written; in sync\n", cli_bytes(p->read_bytes), cli_bytes(p->written_bytes));
 	if (!p->mismatch_sectors512)
 		return REBUILD_DONE;
-	fprintf(stderr,
-		"blkalign: %" PRIu64
-		" sectors did not fit the second parity while all members could be read: what was rebuilt there may be "
-		"wrong; `blkalign scrub` says where\n",
+	cli_say("%" PRIu64 " sectors did not fit the second parity while all members could be read: what was rebuilt there may be wrong; "
+		"`blkalign scrub` says where",
 		p->mismatch_sectors512);
 	return REBUILD_DOUBTS;
 }
@@ -167,6 +173,6 @@ int cmd_rebuild(const struct cli_options *o)
 	if (err.code < 0)
 		return cli_fail(&err);
 	if (status == CLI_INTERRUPTED)
-		fprintf(stderr, "blkalign: interrupted; the same command goes on from here, and so does the kernel\n");
+		cli_say("interrupted; the same command goes on from here, and so does the kernel");
 	return status;
 }

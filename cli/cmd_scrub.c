@@ -43,7 +43,7 @@ static int read_state(const struct cli_options *o, char **ret_text)
 	int r = o->resume ? cli_read_file(o->state, ret_text, &length) : 0;
 
 	if (r == 1)
-		fprintf(stderr, "blkalign: %s: there is no such state: start without --resume\n", cli_safe(o->state));
+		cli_say("%s: there is no such state: start without --resume", cli_safe(o->state));
 	return r ? CLI_FAILED : CLI_ALIGNED;
 }
 
@@ -65,6 +65,8 @@ static int open_job(struct job *j)
 	if (err.code >= 0)
 		err.code = blkalign_scrub_open(j->run, node, &scrub, &j->scrub, &err);
 	free(state);
+	if (err.code == -ENOENT && j->run)
+		return cli_fail_with_notes(o, j->run, &err);
 	return err.code < 0 ? cli_fail(&err) : CLI_ALIGNED;
 }
 
@@ -91,10 +93,9 @@ static int interrupted(const struct job *j)
 	if (status)
 		return status;
 	if (j->o->state)
-		fprintf(stderr, "blkalign: interrupted; the same command with --state=%s --resume goes on from here\n",
-			cli_safe(j->o->state));
+		cli_say("interrupted; the same command with --state=%s --resume goes on from here", cli_safe(j->o->state));
 	else
-		fprintf(stderr, "blkalign: interrupted; next time it begins anew: only with --state=FILE it can be resumed\n");
+		cli_say("interrupted; next time it begins anew: only with --state=FILE it can be resumed");
 	return CLI_INTERRUPTED;
 }
 
@@ -150,8 +151,10 @@ static int write_repair(struct job *j)
 	struct cli_progress line;
 
 	err.code = blkalign_scrub_repair(j->scrub, &options, &err);
-	if (err.code < 0)
-		return cli_fail(&err);
+	if (err.code < 0) {
+		cli_fail(&err);
+		return cli_say("nothing was written to the members");
+	}
 	j->result.repaired = true;
 	j->result.undo = options.undo_path;
 	cli_progress_begin(&line, j->o, "repair", 0);
@@ -162,8 +165,7 @@ static int write_repair(struct job *j)
 	cli_progress_end(&line);
 	if (err.code == BLKALIGN_SCRUB_DONE)
 		return CLI_ALIGNED;
-	fprintf(stderr, "blkalign: the repair did not end; what it has written so far can be undone with %s\n",
-		cli_safe(options.undo_path));
+	cli_say("the repair did not end; what it has written so far can be undone with %s", cli_safe(options.undo_path));
 	return err.code < 0 ? cli_fail(&err) : CLI_INTERRUPTED;
 }
 
@@ -190,8 +192,8 @@ static int repair(struct job *j)
 		return CLI_ALIGNED;
 	fflush(stdout);
 	if (!j->o->yes && !agreed()) {
-		fprintf(stderr, "blkalign: nothing was written\n");
-		return CLI_ALIGNED;
+		cli_say("nothing was written");
+		return cli_interrupted() ? CLI_INTERRUPTED : CLI_ALIGNED;
 	}
 	return write_repair(j);
 }

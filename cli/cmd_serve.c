@@ -68,6 +68,8 @@ static int find_node(const struct cli_options *o, struct blkalign_run *run, cons
 	err.code = blkalign_run_node(run, o->node, ret_node, &err);
 	if (err.code < 0 && !o->node && first_content(run))
 		return CLI_ALIGNED;
+	if (err.code < 0)
+		return cli_fail_with_notes(o, run, &err);
 	if (err.code >= 0 && blkalign_run_size(run, *ret_node) == BLKALIGN_UNKNOWN)
 		err.code = blkalign_run_read(run, *ret_node, 0, &(char){ 0 }, 1, &err);
 	else if (err.code >= 0 && (o->rw || o->cow) && !blkalign_run_writable(run, *ret_node, &why))
@@ -112,13 +114,13 @@ static void print_encoded(const char *text)
 
 static void print_uri(const struct serve_socket *s, const struct blkalign_node *name)
 {
-	const char *brackets = strchr(s->host, ':') ? "[]" : "";
+	const char *brackets = strchr(s->reach, ':') ? "[]" : "";
 
 	putchar('\'');
 	if (s->path)
 		printf("nbd+unix:///");
 	else
-		printf("nbd://%.1s%s%s:%u/", brackets, s->host, *brackets ? brackets + 1 : "", s->port);
+		printf("nbd://%.1s%s%s:%u/", brackets, s->reach, *brackets ? brackets + 1 : "", s->port);
 	if (name)
 		print_encoded(blkalign_node_name(name));
 	if (s->path) {
@@ -144,7 +146,7 @@ static void print_nbd_client(const struct serve_socket *s, const struct blkalign
 		printf("-unix ");
 		print_quoted(s->path);
 	} else
-		printf("%s %u", s->host, s->port);
+		printf("%s %u", s->reach, s->port);
 	printf(" /dev/nbd0");
 	if (name) {
 		printf(" -name ");

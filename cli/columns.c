@@ -70,7 +70,7 @@ int columns_parse(const char *argument, struct columns *ret_columns)
 		unsigned id = find(name);
 
 		if (id == BLKALIGN_ATTR_COUNT) {
-			fprintf(stderr, "blkalign: there is no column \"%s\": --list-columns lists them\n", cli_safe(name));
+			cli_say("there is no column \"%s\": --list-columns lists them", cli_safe(name));
 			r = -EINVAL;
 		} else if (c.count < COLUMNS_MAX) {
 			c.ids[c.count++] = id;

@@ -105,6 +105,5 @@ int draw_file(const char *path, bool html, const struct blkalign_graph *graph, c
 		r = -EIO;
 	if (!r)
 		return CLI_ALIGNED;
-	fprintf(stderr, "blkalign: %s: cannot write the drawing: %s\n", cli_safe(path), strerror(-r));
-	return CLI_FAILED;
+	return cli_say("%s: cannot write the drawing: %s", cli_safe(path), strerror(-r));
 }

@@ -16,7 +16,7 @@
 
 static int tell(const char *path, const char *what, int error)
 {
-	fprintf(stderr, "blkalign: %s: cannot be %s: %s\n", cli_safe(path), what, strerror(error));
+	cli_say("%s: cannot be %s: %s", cli_safe(path), what, strerror(error));
 	return -1;
 }
 

@@ -37,8 +37,7 @@ int main(int argc, char **argv)
 	status = verb->run(&options);
 	/* A full disk or a closed pipe must not pass for a good answer. */
 	if (fflush(stdout) || ferror(stdout)) {
-		fprintf(stderr, "blkalign: cannot write the output\n");
-		return CLI_FAILED;
+		return cli_say("cannot write the output");
 	}
 	return status;
 }

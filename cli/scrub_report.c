@@ -127,14 +127,22 @@ static const char *verdict(const struct scrub_result *r)
 	return p->uncompared_bytes == p->total_bytes ? "not compared" : "consistent";
 }
 
-static void print_counts(const struct blkalign_scrub_progress *p)
+static void print_counts(const struct blkalign_scrub_progress *p, bool repaired)
 {
+	char text[128];
+
+	snprintf(text, sizeof(text),
+		 "%s of each member have nothing left to be compared with: the others are missing there or list bad blocks",
+		 cli_bytes(p->uncompared_bytes));
 	if (p->uncompared_bytes)
-		printf("%s of each member have nothing left to be compared with: redundancy is lacking\n", cli_bytes(p->uncompared_bytes));
+		cli_wrap(text, 0);
 	if (p->mismatch_sectors512)
-		printf("%" PRIu64 " sectors mismatch, as md counts them\n", p->mismatch_sectors512);
+		printf(repaired ? "%" PRIu64 " sectors mismatched before the repair, as md counts them\n"
+				: "%" PRIu64 " sectors mismatch, as md counts them\n",
+		       p->mismatch_sectors512);
 	if (p->unreadable_bytes)
-		printf("%s could not be read; the other members have them\n", cli_bytes(p->unreadable_bytes));
+		printf("%s could not be read%s; the other members have them\n", cli_bytes(p->unreadable_bytes),
+		       repaired ? " before it" : "");
 	if (p->lost_bytes)
 		printf("%s are LOST: they cannot be read, and too little is left to compute them\n", cli_bytes(p->lost_bytes));
 }
@@ -194,11 +202,12 @@ void scrub_print_text(const struct cli_options *o, const struct scrub_result *r)
 	static const enum cli_style styles[] = { [SCRUB_CLEAN] = CLI_GREEN, [SCRUB_MISMATCHES] = CLI_YELLOW, [SCRUB_LOST] = CLI_RED };
 
 	printf("%s (%s): %s%s%s, %s read\n", cli_safe(blkalign_node_name(node)), level ? level : "-", cli_style(o, styles[status]),
-	       verdict(r), cli_style(o, CLI_PLAIN), cli_bytes(r->check.read_bytes));
+	       r->repaired && status == SCRUB_MISMATCHES ? "repaired in part" : verdict(r), cli_style(o, CLI_PLAIN),
+	       cli_bytes(r->check.read_bytes));
 	if (!r->repaired)
 		cli_notes(o, stdout, r->graph, 0);
 	print_findings(o, r->scrub);
-	print_counts(&r->check);
+	print_counts(&r->check, r->repaired);
 	print_repair(o, r);
 	print_advice(r);
 }

@@ -3,12 +3,15 @@
 #ifndef CLI_SERVE_H
 #define CLI_SERVE_H
 
+#include <limits.h>
+
 #include "cli.h"
 
 /** A socket that listens already, so that clients may connect before nbdkit is up, and that nobody else can take. */
 struct serve_socket {
 	int fd;
-	char host[64]; /* numeric address; empty for a Unix socket */
+	char host[64];		       /* numeric address; empty for a Unix socket */
+	char reach[HOST_NAME_MAX + 1]; /* what clients call it: `host`, or this machine's name when that stands for all addresses */
 	unsigned port;
 	char *path; /* absolute path of a Unix socket; freed by the caller */
 	bool is_local;

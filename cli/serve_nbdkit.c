@@ -69,14 +69,11 @@ static bool find_plugin(char *ret, size_t size)
 int serve_find_nbdkit(struct serve_nbdkit *ret)
 {
 	if (!find_program(ret->program, sizeof(ret->program))) {
-		fprintf(stderr, "blkalign: nbdkit is not installed (Debian: apt install nbdkit)\n");
-		return CLI_FAILED;
+		return cli_say("nbdkit is not installed (Debian: apt install nbdkit)");
 	}
 	if (find_plugin(ret->plugin, sizeof(ret->plugin)))
 		return CLI_ALIGNED;
-	fprintf(stderr, "blkalign: %s: the nbdkit plugin is not there; BLKALIGN_NBDKIT_PLUGIN names another place\n",
-		cli_safe(ret->plugin));
-	return CLI_FAILED;
+	return cli_say("%s: the nbdkit plugin is not there; BLKALIGN_NBDKIT_PLUGIN names another place", cli_safe(ret->plugin));
 }
 
 struct arguments {
@@ -151,6 +148,5 @@ int serve_become_nbdkit(const struct cli_options *o, const struct serve_nbdkit *
 		execv(nbdkit->program, arguments.list);
 		r = -errno;
 	}
-	fprintf(stderr, "blkalign: %s: cannot start it: %s\n", cli_safe(nbdkit->program), strerror(-r));
-	return CLI_FAILED;
+	return cli_say("%s: cannot start it: %s", cli_safe(nbdkit->program), strerror(-r));
 }

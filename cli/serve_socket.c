@@ -15,8 +15,7 @@
 
 static int fail(const char *where, const char *what, int error)
 {
-	fprintf(stderr, "blkalign: %s: %s%s%s\n", cli_safe(where), what, error ? ": " : "", error ? strerror(error) : "");
-	return CLI_FAILED;
+	return cli_say("%s: %s%s%s", cli_safe(where), what, error ? ": " : "", error ? strerror(error) : "");
 }
 
 static int absolute(const char *path, char **ret)
@@ -85,9 +84,7 @@ static int parse_port(const char *text, unsigned *ret)
 	unsigned long value = strtoul(text, &end, 10);
 
 	if (!isdigit((unsigned char)*text) || *end || value > 65535) {
-		fprintf(stderr, "blkalign: --port=%s: expected a number from 0 (any free port) to 65535; NBD's own is 10809\n",
-			cli_safe(text));
-		return CLI_FAILED;
+		return cli_say("--port=%s: expected a number from 0 (any free port) to 65535; NBD's own is 10809", cli_safe(text));
 	}
 	*ret = (unsigned)value;
 	return CLI_ALIGNED;
@@ -121,12 +118,15 @@ static int listen_port(const char *host, const char *port, struct serve_socket *
 	ret->fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (ret->fd < 0 || setsockopt(ret->fd, SOL_SOCKET, SO_REUSEADDR, &(int){ 1 }, sizeof(int)) < 0 ||
 	    bind(ret->fd, found->ai_addr, found->ai_addrlen) < 0 || listen(ret->fd, SOMAXCONN) < 0) {
-		fprintf(stderr, "blkalign: cannot listen on port %s of %s: %s\n", cli_safe(port), cli_safe(host), strerror(errno));
+		cli_say("cannot listen on port %s of %s: %s", cli_safe(port), cli_safe(host), strerror(errno));
 		r = CLI_FAILED;
 	} else if (bound_port(ret->fd, &ret->port) < 0)
 		r = fail(host, "cannot find the port that was taken", 0);
 	freeaddrinfo(found);
 	snprintf(ret->host, sizeof(ret->host), "%s", host);
+	snprintf(ret->reach, sizeof(ret->reach), "%s", host);
+	if (!strcmp(host, "0.0.0.0") || !strcmp(host, "::"))
+		gethostname(ret->reach, sizeof(ret->reach) - 1);
 	ret->is_local = !strncmp(host, "127.", 4) || !strcmp(host, "::1");
 	return r;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,18 +8,6 @@
 #include <wchar.h>
 
 #include "cli.h"
-
-int cli_fail(const struct blkalign_error *err)
-{
-	fprintf(stderr, "blkalign: %s%s%s\n", err->where, *err->where ? ": " : "", *err->message ? err->message : strerror(-err->code));
-	return CLI_FAILED;
-}
-
-int cli_usage(const struct cli_options *options, const char *message)
-{
-	fprintf(stderr, "blkalign: %s\nTry `blkalign %s --help`.\n", message, options->verb);
-	return CLI_FAILED;
-}
 
 const char *cli_style(const struct cli_options *options, enum cli_style style)
 {
@@ -106,13 +95,22 @@ static unsigned columns_of(const char *text, size_t length)
 	return columns;
 }
 
-static void wrap(FILE *out, const char *text, unsigned indent)
+static size_t word_length(const char *text)
 {
-	unsigned width = cli_width(), column = indent;
+	size_t length = strcspn(text, " \n");
+	const char *quote = memchr(text, '`', length), *end = quote ? strchr(quote + 1, '`') : NULL;
+
+	return end && end >= text + length ? (size_t)(end - text) + strcspn(end, " \n") : length;
+}
+
+/* `column`: where the first line begins; the others do at `indent`. What stands in `backquotes` is to be copied: it stays on one line. */
+static void wrap(FILE *out, const char *text, unsigned indent, unsigned column)
+{
+	unsigned width = cli_width();
 	bool fresh = true;
 
 	while (*text) {
-		size_t length = strcspn(text, " \n");
+		size_t length = word_length(text);
 		unsigned columns = columns_of(text, length);
 
 		if (!fresh && column + 1 + columns > width) {
@@ -137,7 +135,41 @@ static void wrap(FILE *out, const char *text, unsigned indent)
 	fputc('\n', out);
 }
 
-void cli_wrap(const char *text, unsigned indent) { wrap(stdout, text, indent); }
+/* On a terminal lines end between words; elsewhere a message is one line, for logs and those who search them. */
+int cli_say(const char *format, ...)
+{
+	char text[2048];
+	va_list arguments;
+	int n;
+
+	va_start(arguments, format);
+	n = vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	fputs("blkalign: ", stderr);
+	if (isatty(STDERR_FILENO))
+		wrap(stderr, n < 0 ? format : text, 0, sizeof("blkalign:"));
+	else
+		fprintf(stderr, "%s\n", n < 0 ? format : text);
+	return CLI_FAILED;
+}
+
+int cli_fail(const struct blkalign_error *err)
+{
+	return cli_say("%s%s%s", err->where, *err->where ? ": " : "", *err->message ? err->message : strerror(-err->code));
+}
+
+int cli_fail_with_notes(const struct cli_options *o, const struct blkalign_run *run, const struct blkalign_error *err)
+{
+	cli_notes(o, stderr, blkalign_run_graph(run), 0);
+	return cli_fail(err);
+}
+
+int cli_usage(const struct cli_options *options, const char *message)
+{
+	return cli_say("%s\nTry `blkalign %s --help`.", message, options->verb);
+}
+
+void cli_wrap(const char *text, unsigned indent) { wrap(stdout, text, indent, indent); }
 
 void cli_notes(const struct cli_options *o, FILE *out, const struct blkalign_graph *graph, unsigned indent)
 {
@@ -145,6 +177,6 @@ void cli_notes(const struct cli_options *o, FILE *out, const struct blkalign_gra
 
 	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
 		fprintf(out, "%*s%snote:%s ", (int)indent, "", plain ? "" : cli_style(o, CLI_DIM), plain ? "" : cli_style(o, CLI_PLAIN));
-		wrap(out, cli_safe(blkalign_graph_remark(graph, i)), indent + 6);
+		wrap(out, cli_safe(blkalign_graph_remark(graph, i)), indent + 6, indent + 6);
 	}
 }

@@ -8,10 +8,13 @@ static int set_range(struct blkalign_copy *copy, const struct blkalign_node *nod
 {
 	uint64_t size = copy->from->size_bytes;
 
-	if (o->offset_bytes > size || !range_inside(o->offset_bytes, o->length_bytes, size))
+	if (o->offset_bytes > size)
 		return blkalign_error_set(reterr, -ERANGE, blkalign_node_name(node), BLKALIGN_UNKNOWN,
-					  "has %" PRIu64 " bytes; bytes %" PRIu64 " to %" PRIu64 " are not all there", size,
-					  o->offset_bytes, o->offset_bytes + o->length_bytes);
+					  "has %" PRIu64 " bytes: byte %" PRIu64 " is not there", size, o->offset_bytes);
+	if (!range_inside(o->offset_bytes, o->length_bytes, size))
+		return blkalign_error_set(reterr, -ERANGE, blkalign_node_name(node), BLKALIGN_UNKNOWN,
+					  "has %" PRIu64 " bytes: from byte %" PRIu64 " on there are %" PRIu64 ", not %" PRIu64, size,
+					  o->offset_bytes, size - o->offset_bytes, o->length_bytes);
 	copy->begin_bytes = o->offset_bytes;
 	copy->end_bytes = o->length_bytes ? o->offset_bytes + o->length_bytes : size;
 	copy->progress.total_bytes = copy->end_bytes - copy->begin_bytes;

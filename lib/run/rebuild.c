@@ -104,7 +104,8 @@ static int classify(struct blkalign_rebuild *b, struct rebuild_target *t, struct
 	}
 	if (strcmp(state, "in_sync") != 0)
 		return 0;
-	return blkalign_error_set(reterr, -EINVAL, t->path, BLKALIGN_UNKNOWN, "is a member of this array already, and in sync");
+	return blkalign_error_set(reterr, -EINVAL, t->path, BLKALIGN_UNKNOWN,
+				  "is a member of this array already, and in sync: give it with the members, without --onto");
 }
 
 static int look_at_targets(struct blkalign_rebuild *b, const struct blkalign_rebuild_options *o, bool *ret_same,
@@ -128,7 +129,7 @@ static int look_at_targets(struct blkalign_rebuild *b, const struct blkalign_reb
 		*ret_same |= c.same_array;
 		if (t->found && !t->same_array && !o->force_overwrite)
 			r = refuse_full(t, reterr);
-		else if (!t->same_array)
+		else
 			t->told.overwrites = t->found;
 	}
 	return r;
@@ -340,6 +341,8 @@ static int plan_bytes(struct blkalign_rebuild *b)
 
 		if (!b->by_bitmap && t->how == BLKALIGN_REBUILD_READD)
 			t->how = BLKALIGN_REBUILD_NEW;
+		if (t->how != BLKALIGN_REBUILD_NEW)
+			t->overwrites = NULL;
 		t->rebuild_bytes = b->by_bitmap ? share_bytes(b, lacking) : b->view.geometry->used_bytes - t->start_bytes;
 	}
 	return r;

@@ -146,9 +146,13 @@ const struct blkalign_graph *blkalign_run_graph(const struct blkalign_run *run) 
 /* What was told about the node while the stack was put together: remarks that begin with its name. */
 static void add_reasons(struct strbuf *text, const struct blkalign_graph *graph, const char *name)
 {
+	static const char already[] = " cannot be read:"; /* the sentence begins so */
+
 	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++) {
 		const char *told = told_about(blkalign_graph_remark(graph, i), name);
 
+		if (told && !strncmp(told, already, strlen(already)))
+			told += strlen(already);
 		if (told)
 			strbuf_printf(text, "%s%s", text->length ? ";" : ":", told);
 	}

@@ -121,8 +121,8 @@ static int remark_unreadable(struct stack *stack, const struct blkalign_node *ho
 {
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++)
 		if (results[i].outcome < 0 && results[i].outcome != -EBADMSG)
-			return graph_remark(stack_graph(stack), "%s: superblock of %s: %s", blkalign_node_name(host), formats[i]->name,
-					    results[i].primary.message);
+			return graph_remark(stack_graph(stack), "%s: whether a file system lies on it is not known: %s",
+					    blkalign_node_name(host), results[i].primary.message);
 	return 0;
 }
 

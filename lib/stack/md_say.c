@@ -26,14 +26,18 @@ static int say_missing(const struct md_say *s)
 {
 	_cleanup_strbuf_ struct strbuf slots = { 0 };
 	uint32_t missing = list_missing(s, &slots);
-	const char *effect = s->a->doubtful_bytes && s->g && s->g->parity ? "what is in doubt cannot be read" : "all of it can be read";
+	bool doubtful = s->a->doubtful_bytes && s->g && s->g->parity;
+	const char *effect = doubtful ? "what is in doubt cannot be read" : "all of it can be read";
 
 	if (!missing || s->a->rival)
 		return 0;
 	if (!s->g)
-		effect = "it cannot be read";
+		effect = "no part of it can be read";
 	else if (s->a->failed)
-		effect = "parts of it cannot be read";
+		effect = s->forced ? "parts of it cannot be read"
+				   : "parts of it cannot be read; with --force, copy and serve give out the others";
+	else if (doubtful && s->forced)
+		effect = "what is in doubt is computed all the same, and may be wrong";
 	return graph_remark(s->graph, "%s: %" PRIu32 " of %" PRIu32 " members %s missing (slot %s): %s", s->array, missing,
 			    s->a->slots_count, missing == 1 ? "is" : "are", strbuf_text(&slots), effect);
 }
@@ -133,7 +137,8 @@ static int say_state(const struct md_say *s)
 int md_array_say(struct stack *stack, const struct blkalign_node *node, const struct md_array *a, const struct raid_geometry *g,
 		 const char *why_unreadable)
 {
-	struct md_say s = { stack_graph(stack), blkalign_node_name(node), a, g };
+	const struct stack_running *running = stack_running(stack);
+	struct md_say s = { stack_graph(stack), blkalign_node_name(node), a, g, running && running->force };
 	int r = md_say_members(&s);
 
 	if (r >= 0)

@@ -10,6 +10,7 @@ struct md_say {
 	const char *array;
 	const struct md_array *a;
 	const struct raid_geometry *g; /* NULL: not known */
+	bool forced;		       /* what is in doubt is given out, and what is left of a failed array */
 };
 
 /** Members that are left out, halves, copies. 0 or -ENOMEM. */

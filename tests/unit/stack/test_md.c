@@ -16,7 +16,7 @@ static void test_raid0_with_a_member_missing(void **state)
 	edge_is("md/data", "d0", 0, "in_sync");
 	assert_null(stack_dev(stack, the("md/data")));
 	assert_null(blkalign_node_value(the("md/data"), BLKALIGN_ATTR_SIZE));
-	remark_is("(slot 1): it cannot be read");
+	remark_is("(slot 1): no part of it can be read");
 	remark_is("size of the missing member of slot 1 is not recorded");
 }
 
