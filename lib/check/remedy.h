@@ -23,6 +23,8 @@ const char *remedy_for_partition(struct check *c, const struct blame *blame, uin
 /** Where a partition can be moved to: `wanted_bytes`, or, when its neighbours leave no room there, the next good start on either side. */
 uint64_t remedy_partition_target(const struct blame *blame, uint64_t wanted_bytes);
 /* remedy_lvm.c */
+/** For a RAID volume with images that are missing or fell behind. */
+const char *remedy_for_volume(struct check *c, const struct blkalign_node *volume);
 const char *remedy_for_pv(struct check *c, const struct blame *blame, uint64_t expected_bytes);
 
 #endif

@@ -131,3 +131,29 @@ const char *remedy_for_pv(struct check *c, const struct blame *b, uint64_t expec
 	without_second_disk(&s, &w, b->guilty);
 	return script_finish(&s);
 }
+
+/* --- RAID volumes --- */
+
+const char *remedy_for_volume(struct check *c, const struct blkalign_node *volume)
+{
+	struct script s = { .c = c };
+	const char *name = shell_word(c, blkalign_node_name(volume), "./"), *state = blkalign_node_str(volume, BLKALIGN_ATTR_MD_STATE);
+
+	script_note(&s, "which PV is it, and why did it drop out? A cable or a port as often as a drive (pvs, dmesg, smartctl -a)");
+	if (state && strstr(state, "split")) {
+		script_note(&s, "both halves were in use without the other: give the PVs of one half at a time, and look which one holds "
+				"the later work");
+		script_run_not(&s, "blkalign copy --node=%s -o OUTPUT PV...", name);
+		return script_finish(&s);
+	}
+	script_note(&s, "save what matters before anything is activated; nothing is written to the PVs by this (put their names for PV, "
+			"and one for OUTPUT):");
+	script_run_not(&s, "blkalign copy --node=%s -o OUTPUT PV...", name);
+	script_note(&s, "with all PVs there, what an image missed is filled by the bitmap: by the kernel,");
+	script_run_not(&s, "lvchange --refresh %s", name);
+	script_note(&s, "or, while the volume is not active, without it, onto the PV that was away:");
+	script_run_not(&s, "blkalign rebuild --node=%s PV... --onto=PV", name);
+	script_note(&s, "a PV that is gone for good is replaced by free space on another one:");
+	script_run_not(&s, "lvconvert --repair %s", name);
+	return script_finish(&s);
+}

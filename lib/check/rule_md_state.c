@@ -90,6 +90,16 @@ static const char *say_doubtful(struct check *c, const struct blkalign_node *n)
 			   doubtful);
 }
 
+static bool is_volume(const struct blkalign_node *n) { return blkalign_node_kind(n) == BLKALIGN_KIND_LV; }
+
+/* dm-raid has no mark of an unclean stop, and computes on. */
+static const char *say_start(const struct blkalign_node *n, bool running)
+{
+	if (is_volume(n))
+		return "the kernel may activate it without a word";
+	return running ? "stopped now, it would not start again without force" : "it does not start without force";
+}
+
 static void rule_dirty_degraded(struct check *c, const struct blkalign_node *n)
 {
 	static const char *const parity[] = { "raid4", "raid5", "raid6", NULL };
@@ -105,9 +115,8 @@ static void rule_dirty_degraded(struct check *c, const struct blkalign_node *n)
 	tell(c, FINDING_MD_DIRTY_DEGRADED, running || !doubtful ? IMPACT_BREAKS : IMPACT_AT_RISK, n, doubtful,
 	     report_text(c->report, "%s %s and %" PRIu64 " of its %" PRIu64 " members are missing or not in sync: %s; %s", check_name(c, n),
 			 running ? "has not finished its resync" : "was not stopped cleanly", degraded,
-			 count_of(n, BLKALIGN_ATTR_MD_MEMBERS), say_doubtful(c, n),
-			 running ? "stopped now, it would not start again without force" : "it does not start without force"),
-	     remedy_for_dirty_degraded(c, n));
+			 count_of(n, BLKALIGN_ATTR_MD_MEMBERS), say_doubtful(c, n), say_start(n, running)),
+	     is_volume(n) ? remedy_for_volume(c, n) : remedy_for_dirty_degraded(c, n));
 }
 
 /* --- left out --- */
@@ -153,7 +162,7 @@ static void rule_stale(struct check *c, const struct blkalign_node *n)
 	tell(c, FINDING_MD_STALE_MEMBER, needed ? IMPACT_BREAKS : IMPACT_NONE, n, BLKALIGN_UNKNOWN,
 	     report_text(c->report, "%" PRIu64 " member%s of %s left out%s%s: %s%s", stale, one ? "" : "s", check_name(c, n),
 			 *names ? ", " : "", names, why_stale(c, n, one), effect),
-	     remedy_for_stale(c, n));
+	     is_volume(n) ? remedy_for_volume(c, n) : remedy_for_stale(c, n));
 }
 
 /* --- bad block logs --- */
@@ -216,6 +225,15 @@ static void rule_bitmap(struct check *c, const struct blkalign_node *n)
 	     report_text(c->report, "%s has no write-intent bitmap: after a power cut all %" PRIu64 " GiB of each member are resynced",
 			 check_name(c, n), component / GIB),
 	     remedy_for_missing_bitmap(c, n));
+}
+
+/* RAID volumes of LVM whose raid metadata was read. */
+void rule_volume_state(struct check *c, const struct blkalign_node *n)
+{
+	if (!blkalign_node_str(n, BLKALIGN_ATTR_MD_STATE))
+		return;
+	rule_dirty_degraded(c, n);
+	rule_stale(c, n);
 }
 
 void rule_md_state(struct check *c, const struct blkalign_node *n)

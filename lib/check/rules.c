@@ -21,6 +21,7 @@ static const struct {
 	{ KIND(PARTITION), rule_container },
 	{ KIND(PV), rule_round_pv },
 	{ KIND(MD), rule_md },
+	{ KIND(LV), rule_volume_state },
 	{ KIND(MD), rule_mixed_md },
 	{ KIND(CRYPT), rule_mixed_crypt },
 	{ KIND(CRYPT), rule_luks },

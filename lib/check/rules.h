@@ -32,6 +32,7 @@ void rule_partition_end(struct check *c, const struct blkalign_node *node);
 void rule_table_end(struct check *c, const struct blkalign_node *node);
 /* rule_md.c */
 void rule_md(struct check *c, const struct blkalign_node *node);
+void rule_volume_state(struct check *c, const struct blkalign_node *node);
 /* rule_md_state.c */
 void rule_md_state(struct check *c, const struct blkalign_node *node);
 /** The kernel runs the array: its state is the kernel's word, and not one that was found on disks. */
