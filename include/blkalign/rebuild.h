@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * Rebuilding members that an md array lacks, on new devices or files.
+ * Rebuilding members that an md array lacks, on new devices or files; and images that an LVM RAID volume lacks, on the PVs where they lie.
  *
  * Step by step: blkalign_rebuild_open(), blkalign_rebuild_step() until it returns BLKALIGN_REBUILD_DONE, blkalign_rebuild_close(). The new member is recorded in the
  * superblocks from the beginning, with how far it is; so the kernel can go on with it at any moment, and so can a later rebuild onto the same device.
@@ -58,7 +58,7 @@ struct blkalign_rebuild_progress {
 /**
  * Open the array on `members` (files and disks) and make `targets` the members that it lacks, one or two as the level allows. A target that is a half rebuilt or former member
  * of the array is recognised as such. Nothing is written before every refusal: -EEXIST when a target holds something, -ENOSPC when it is too small, -EUCLEAN when the array is dirty and
- * what it lacks would be computed from what may not fit, -EINVAL when nothing is missing or too many targets are given, -EBUSY when somebody has a device.
+ * what it lacks would be computed from what may not fit, -ENOTSUP for a PV on which no image of an LVM volume lies, -EINVAL when nothing is missing or too many targets are given, -EBUSY when somebody has a device.
  */
 BLKALIGN_API int blkalign_rebuild_open(const struct blkalign_rebuild_options *options, const char *const *members, size_t member_count,
 				       const char *const *targets, size_t target_count, struct blkalign_rebuild **ret_rebuild,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
- * Scrubbing an md array: all members of every row are read, and what they say is compared, as md's `check` does.
+ * Scrubbing an md array, or an LVM RAID volume, whose images are the members: all members of every row are read, and what they say is compared, as md's `check` does.
  *
  * Step by step: blkalign_scrub_open(), blkalign_scrub_step() until it returns BLKALIGN_SCRUB_DONE, look at the findings, close. Then, where the run was opened
  * writable, blkalign_scrub_repair() and step again until done. Nothing is written before that.

@@ -146,8 +146,11 @@ static void blame_targets(struct blkalign_rebuild *b, const struct blkalign_rebu
 	for (size_t i = 0; i < b->target_count; i++)
 		paths.names[paths.count++] = b->targets[i].path;
 	r = open_run(b, o, &paths, false, &why);
-	for (size_t i = 0; r >= 0 && i < b->target_count; i++)
-		r = classify(b, &b->targets[i], &why);
+	if (r >= 0 && blkalign_node_kind(b->node) == BLKALIGN_KIND_LV)
+		r = rebuild_find_images(b, &why);
+	else
+		for (size_t i = 0; r >= 0 && i < b->target_count; i++)
+			r = classify(b, &b->targets[i], &why);
 	if (why.code == -EINVAL && reterr)
 		*reterr = why;
 	close_run(b);
@@ -158,15 +161,16 @@ static int find_targets(struct blkalign_rebuild *b, const struct blkalign_rebuil
 			struct blkalign_error *reterr)
 {
 	struct paths paths = *members;
-	bool same;
+	bool same = false;
 	int r = open_run(b, o, members, false, reterr), opened = r;
 
-	if (r >= 0)
+	b->volume = r >= 0 && blkalign_node_kind(b->node) == BLKALIGN_KIND_LV;
+	if (r >= 0 && !b->volume)
 		r = look_at_targets(b, o, &same, reterr);
 	close_run(b);
 	if (opened < 0)
 		blame_targets(b, o, members, reterr);
-	if (r < 0 || !same)
+	if (r < 0 || b->volume || !same)
 		return r;
 	for (size_t i = 0; i < b->target_count; i++)
 		if (b->targets[i].same_array)
@@ -374,7 +378,7 @@ static int add_members(struct blkalign_rebuild *b, struct blkalign_error *reterr
 
 		if (t->told.how == BLKALIGN_REBUILD_GO_ON)
 			continue;
-		r = keep_add_member(b->keep, t->dev, NULL, t->told.slot, &t->data_offset_bytes, reterr);
+		r = keep_add_member(b->keep, t->dev, t->meta, t->told.slot, &t->data_offset_bytes, reterr);
 		m.data_offset_bytes = t->data_offset_bytes;
 		if (r >= 0)
 			r = map_md_set_member(b->view.md, t->told.slot, &m);
@@ -391,7 +395,7 @@ static int open_array(struct blkalign_rebuild *b, const struct blkalign_rebuild_
 	int r;
 
 	for (size_t i = 0; i < b->target_count; i++)
-		if (b->targets[i].told.how == BLKALIGN_REBUILD_GO_ON)
+		if (b->volume || b->targets[i].told.how == BLKALIGN_REBUILD_GO_ON)
 			paths.names[paths.count++] = b->targets[i].path;
 	r = open_run(b, o, &paths, !o->dry_run, reterr);
 	if (r < 0 || o->dry_run)
@@ -412,8 +416,10 @@ static int prepare(struct blkalign_rebuild *b, const struct blkalign_rebuild_opt
 		r = open_array(b, o, members, reterr);
 	if (r >= 0)
 		r = check_doubts(b, o, reterr);
+	if (r >= 0 && b->volume)
+		r = rebuild_find_images(b, reterr);
 	if (r >= 0)
-		r = prepare_targets(b, o, reterr);
+		r = b->volume ? plan_bytes(b) : prepare_targets(b, o, reterr);
 	if (r >= 0)
 		r = check_survival(b, reterr);
 	if (r >= 0 && !o->dry_run)

@@ -20,6 +20,7 @@ struct rebuild_target {
 	char *found;	 /* what was on it, for told.overwrites */
 	bool same_array; /* its superblock names this array */
 	struct dev *dev;
+	struct dev *meta;  /* what its records lie on, when that is another one */
 	struct dev *owned; /* the same, when it is not a member of the open stack */
 	uint64_t data_offset_bytes;
 	struct byte_range *lacks; /* of a former member: owned; sync bytes, ascending */
@@ -55,6 +56,7 @@ struct blkalign_rebuild {
 	struct blkalign_run *run;
 	const struct blkalign_node *node;
 	struct keep *keep;
+	bool volume; /* of LVM: targets are PVs on which its images lie */
 	/** With `by_bitmap` only these ranges lack something, in sync bytes, ascending. */
 	bool by_bitmap;
 	struct byte_range *ranges;
@@ -79,6 +81,9 @@ int rebuild_start(struct blkalign_rebuild *rebuild, const struct blkalign_rebuil
 /** Record how far it is, unless a step failed. */
 int rebuild_checkpoint(struct blkalign_rebuild *rebuild, struct blkalign_error *reterr);
 void rebuild_stop(struct blkalign_rebuild *rebuild);
+
+/** rebuild_volume.c: what becomes of the images of a RAID volume on the targets, in a run with all PVs. */
+int rebuild_find_images(struct blkalign_rebuild *rebuild, struct blkalign_error *reterr);
 
 /** rebuild_target.c: what lies on a target before it is used. */
 struct rebuild_candidate {

@@ -101,14 +101,28 @@ static int connect_legs(const struct lvm_raid *raid)
 		if (leg->member) {
 			facts[i].state = leg->member->state;
 			facts[i].data_offset_bytes = leg->member->data_offset_bytes;
-		} else if (leg->kind == LVM_LEG_DAMAGED || leg->kind == LVM_LEG_NEW) {
-			facts[i].state = "stale";
+		} else if (leg->kind != LVM_LEG_MISSING) {
+			facts[i].state = leg->kind == LVM_LEG_REBUILD ? "rebuilding" : "stale";
 		}
 	}
 	raid->v->legs = facts;
 	r = lvm_connect_all(raid->v, raid->node, raid->lv);
 	raid->v->legs = NULL;
 	return r;
+}
+
+/* For who fills an image that is there but not used. */
+static int give_legs(const struct lvm_raid *raid)
+{
+	uint32_t count = raid->segment->data_areas;
+	_cleanup_free_ struct stack_leg *legs = calloc(count, sizeof(*legs));
+
+	if (!legs)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < count; i++)
+		if (raid->legs[i].kind != LVM_LEG_REBUILD && raid->legs[i].image && raid->legs[i].meta)
+			legs[i] = (struct stack_leg){ raid->legs[i].image, raid->legs[i].meta };
+	return stack_set_legs(raid->v->stack, raid->node, legs, count);
 }
 
 /* --- remarks --- */
@@ -165,6 +179,8 @@ static int open_array(struct lvm_raid *raid, uint32_t index, struct md_array *a,
 		r = set_facts(raid, a);
 	if (r >= 0)
 		r = connect_legs(raid);
+	if (r >= 0)
+		r = give_legs(raid);
 	if (r >= 0)
 		r = keep_records(raid, index, a, g);
 	if (r >= 0 && !is_refused(raid, a))

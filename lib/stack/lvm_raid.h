@@ -15,6 +15,7 @@ enum lvm_leg_kind {
 	LVM_LEG_FOUND,	 /* with a superblock that fits the volume */
 	LVM_LEG_NEW,	 /* raid metadata that was never written */
 	LVM_LEG_DAMAGED, /* told; not used */
+	LVM_LEG_REBUILD, /* LVM has it marked to be filled anew; told; not used */
 };
 
 struct lvm_leg {

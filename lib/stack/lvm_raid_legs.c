@@ -113,7 +113,7 @@ static int make_member(const struct lvm_raid *raid, struct lvm_leg *leg, uint32_
 		.data_offset_bytes = sb->data_offset_bytes,
 		.new_data_offset_bytes = sb->data_offset_bytes,
 		.data_bytes = leg->image->size_bytes - sb->data_offset_bytes,
-		.recovery_bytes = leg->rebuild ? 0 : sb->recovery_bytes,
+		.recovery_bytes = sb->recovery_bytes,
 		.journal_tail_bytes = UINT64_MAX,
 		.write_mostly = leg->write_mostly,
 		.slot = BLKALIGN_SLOT_NONE,
@@ -162,6 +162,11 @@ static int read_leg(struct lvm_raid *raid, struct lvm_leg *leg, uint32_t slot)
 
 	if (!leg->image || !leg->meta)
 		return 0;
+	/* Whatever its records say: the kernel is told to fill it anew. */
+	if (leg->rebuild) {
+		leg->kind = LVM_LEG_REBUILD;
+		return remark(raid, leg, "is marked by lvm2 to be rebuilt, which the kernel does when the volume is activated: not used");
+	}
 	r = dev_read(leg->meta, 0, raw, sizeof(raw), &err);
 	if (r >= 0)
 		r = dmraid_decode(raw, sizeof(raw), &sb, &err);
@@ -219,7 +224,7 @@ static int take_unstarted(struct lvm_raid *raid)
 	}
 	raid->never_started = true;
 	for (uint32_t i = 0; r >= 0 && i < raid->segment->data_areas; i++)
-		if (raid->legs[i].kind != LVM_LEG_MISSING)
+		if (raid->legs[i].kind != LVM_LEG_MISSING && raid->legs[i].kind != LVM_LEG_REBUILD)
 			r = make_new_member(raid, &raid->legs[i], i);
 	if (r < 0)
 		return r;

@@ -54,8 +54,31 @@ void stack_forget_running(struct stack *stack)
 	}
 	for (size_t i = 0; i < stack->reasons.count; i++)
 		free(stack->reasons.data[i]);
+	for (size_t i = 0; i < stack->legs.count; i++)
+		free(stack->legs.data[i].legs);
+	vec_done(&stack->legs);
 	vec_done(&stack->records);
 	vec_done(&stack->reasons);
+}
+
+int stack_set_legs(struct stack *stack, const struct blkalign_node *node, const struct stack_leg *legs, size_t count)
+{
+	struct stack_legs copy = { node, calloc(count ? count : 1, sizeof(*legs)), count };
+	int r = copy.legs ? vec_push(&stack->legs, copy) : -ENOMEM;
+
+	if (r < 0)
+		free(copy.legs);
+	else if (count)
+		memcpy(copy.legs, legs, count * sizeof(*legs));
+	return r;
+}
+
+struct stack_leg stack_leg(const struct stack *stack, const struct blkalign_node *node, uint32_t slot)
+{
+	for (size_t i = 0; i < stack->legs.count; i++)
+		if (stack->legs.data[i].node == node && slot < stack->legs.data[i].count)
+			return stack->legs.data[i].legs[slot];
+	return (struct stack_leg){ 0 };
 }
 
 /* --- reasons --- */

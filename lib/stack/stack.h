@@ -92,6 +92,15 @@ bool stack_is_writable(const struct stack *stack);
 struct keep *stack_keep(const struct stack *stack, const struct blkalign_node *node);
 /** `keep` speaks for the array of `node`, whose device is set next; taken over, as `geometry` that it borrows. Also on failure. */
 int stack_set_keep(struct stack *stack, const struct blkalign_node *node, struct keep *keep, struct raid_geometry *geometry);
+/** An image of a RAID volume, and the volume that its records lie on. Borrowed; NULL: not there, or not to be filled. */
+struct stack_leg {
+	struct dev *data;
+	struct dev *records;
+};
+/** The images of `node`, by slot, used or not; copied. */
+int stack_set_legs(struct stack *stack, const struct blkalign_node *node, const struct stack_leg *legs, size_t count);
+/** Image `slot` of a RAID volume; both NULL for other nodes. */
+struct stack_leg stack_leg(const struct stack *stack, const struct blkalign_node *node, uint32_t slot);
 /** Why a node of a writable stack is read-only all the same (a static or owned sentence), or NULL. After stack_run(). */
 const char *stack_read_only_because(const struct stack *stack, const struct blkalign_node *node);
 /** The node is not to be written; its device, if it has one, no longer takes writes. The first reason stays. Copied. */

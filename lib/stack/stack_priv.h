@@ -13,6 +13,13 @@ struct stack_record {
 	struct raid_geometry *geometry; /* that the keep borrows */
 };
 
+/** The images of a RAID volume. */
+struct stack_legs {
+	const struct blkalign_node *node;
+	struct stack_leg *legs; /* owned */
+	size_t count;
+};
+
 struct stack {
 	struct blkalign_graph *graph;
 	struct blkalign_source_options options;
@@ -25,6 +32,7 @@ struct stack {
 	struct dev_hole hole; /* the last that was met */
 	void **states;	      /* by place in stack_layers */
 	VEC(struct stack_record) records;
+	VEC(struct stack_legs) legs;
 	VEC(char *) reasons; /* why it cannot be written, by node index; NULL: it can, or nobody said */
 };
 
