@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Arrays that may be written, and why others may not. What is refused here is what assembly knows; lib/keep refuses what the records say. */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "keep/keep.h"
 #include "stack/md.h"
 
@@ -81,6 +84,27 @@ static const char *refusal(const struct keeping *k)
 	for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
 		if (reasons[i].on)
 			return reasons[i].why;
+	return NULL;
+}
+
+/*
+ * Of two halves the one that is an array was taken, but the other was written to last: who writes to this one parts them for good. Whoever means that leaves the other out.
+ */
+static const char *newer_half(struct keeping *k)
+{
+	const struct md_array *a = k->a;
+
+	for (size_t i = 0; i < a->count; i++) {
+		const struct md_member *m = a->members[i];
+
+		if (m->fate == MD_FATE_USED || m->fate == MD_FATE_SPARE || m->fate == MD_FATE_DOUBLED || m->events <= a->freshest->events)
+			continue;
+		snprintf(k->text, sizeof(k->text),
+			 "%s, which too few members go with, has more events (%" PRIu64 ") than those that are used (%" PRIu64
+			 "), and may have what was written last: give the others of its half, or leave it out to write to this half",
+			 blkalign_node_name(m->host), m->events, a->freshest->events);
+		return k->text;
+	}
 	return NULL;
 }
 
@@ -179,6 +203,8 @@ int md_array_keep(struct stack *stack, const struct blkalign_node *node, const s
 	if (!stack_is_writable(stack))
 		return 0;
 	why = refusal(&k);
+	if (!why)
+		why = newer_half(&k);
 	if (!why)
 		why = member_refusal(&k);
 	return why ? stack_set_read_only(stack, node, why) : keep_array(&k);
