@@ -150,6 +150,9 @@ static int by_place(const void *a, const void *b)
 	return x->change - y->change;
 }
 
+/* What a member that fell behind cannot read says nothing of the array. */
+static bool counts(const struct md_member *m) { return m->fate == MD_FATE_USED; }
+
 /* Ranges of one member do not overlap, so that the depth counts members. */
 static int shared_bytes(const struct md_array *a, size_t ranges, uint64_t *ret_bytes)
 {
@@ -161,7 +164,7 @@ static int shared_bytes(const struct md_array *a, size_t ranges, uint64_t *ret_b
 	if (!steps)
 		return -ENOMEM;
 	for (size_t i = 0; i < a->count; i++)
-		for (size_t k = 0; k < a->members[i]->bad_count; k++) {
+		for (size_t k = 0; counts(a->members[i]) && k < a->members[i]->bad_count; k++) {
 			const struct byte_range *bad = &a->members[i]->bad[k];
 
 			steps[count++] = (struct step){ bad->offset_bytes, 1 };
@@ -186,10 +189,10 @@ static int set_bad(struct stack *stack, struct blkalign_node *node, const struct
 		const struct md_member *m = a->members[i];
 		struct blkalign_node *host = graph_node(stack_graph(stack), blkalign_node_index(m->host));
 
-		ranges += m->bad_count;
-		bytes += bad_bytes(m);
 		if (!m->bad_count)
 			continue;
+		ranges += counts(m) ? m->bad_count : 0;
+		bytes += counts(m) ? bad_bytes(m) : 0;
 		r = set_u64(host, BLKALIGN_ATTR_MD_BAD_RANGES, m->bad_count);
 		if (r >= 0)
 			r = set_u64(host, BLKALIGN_ATTR_MD_BAD_BYTES, bad_bytes(m));

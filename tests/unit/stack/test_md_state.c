@@ -136,6 +136,22 @@ static void test_bad_blocks(void **state)
 	assert_int_equal(sector[0], 'c');
 }
 
+/* Its list is told of it, and is not the array's: nothing is shared with it. */
+static void test_bad_blocks_of_a_stale_member(void **state)
+{
+	const uint64_t first[] = { UINT64_C(200) << 10 | 8 }, second[] = { UINT64_C(204) << 10 | 8 };
+
+	(void)state;
+	write_bad(0, mirror(0, 10), first, 1);
+	write_bad(1, mirror(1, 5), second, 1);
+	run_disks(2);
+	edge_is("md/data", "d1", MISSING, "stale");
+	u64_is("d1", BLKALIGN_ATTR_MD_BAD_RANGES, 1);
+	u64_is("md/data", BLKALIGN_ATTR_MD_BAD_RANGES, 1);
+	u64_is("md/data", BLKALIGN_ATTR_MD_BAD_BYTES, 8 * 512);
+	u64_is("md/data", BLKALIGN_ATTR_MD_BAD_SHARED, 0);
+}
+
 /* While the kernel runs it, superblocks that say "active" are no sign of anything. */
 static void test_running(void **state)
 {
@@ -181,8 +197,15 @@ static void test_inactive(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_clean),	  T(test_stale),      T(test_resync),  T(test_dirty_raid0),
-		T(test_recovery), T(test_bad_blocks), T(test_running), T(test_inactive),
+		T(test_clean),
+		T(test_stale),
+		T(test_resync),
+		T(test_dirty_raid0),
+		T(test_recovery),
+		T(test_bad_blocks),
+		T(test_bad_blocks_of_a_stale_member),
+		T(test_running),
+		T(test_inactive),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
