@@ -169,7 +169,7 @@ static void dispatch_parts(struct dev_request *requests, size_t count)
 
 static const char *const op_names[] = { [DEV_READ] = "read", [DEV_WRITE] = "write", [DEV_FLUSH] = "flush" };
 
-static int describe(const struct dev_request *q, struct blkalign_error *reterr)
+int dev_describe(const struct dev_request *q, struct blkalign_error *reterr)
 {
 	if (q->result == -ERANGE)
 		return blkalign_error_set(reterr, q->result, q->dev->name, q->offset_bytes,
@@ -191,7 +191,7 @@ int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *r
 		dispatch(requests, count);
 	for (size_t i = 0; i < count; i++)
 		if (requests[i].result)
-			return describe(&requests[i], reterr);
+			return dev_describe(&requests[i], reterr);
 	return 0;
 }
 

@@ -72,6 +72,12 @@ struct dev {
  */
 int dev_run(struct dev_request *requests, size_t count, struct blkalign_error *reterr);
 
+/** An error that says nothing of the device: no member of an array fails for it. */
+static inline bool dev_error_is_ours(int error) { return error == -ENOMEM; }
+
+/** The sentence that dev_run() would say of a request that failed. Returns its result. */
+int dev_describe(const struct dev_request *failed, struct blkalign_error *reterr);
+
 /** One read. All or nothing. */
 int dev_read(struct dev *dev, uint64_t offset_bytes, void *buffer, size_t length_bytes, struct blkalign_error *reterr);
 

@@ -216,9 +216,9 @@ int bits_write(struct keep *keep, struct blkalign_error *reterr)
 		return r;
 	memset(b->dirty, 0, (size_t)b->pages * sizeof(*b->dirty));
 	r = output_write(keep, &out, reterr);
+	b->everywhere = r < 0;
 	if (r < 0)
 		return r;
-	b->everywhere = false;
 	if (b->durable < sequence)
 		b->durable = sequence;
 	return 0;
@@ -238,8 +238,7 @@ int bits_commit(struct keep *keep, uint64_t sequence, struct blkalign_error *ret
 		}
 		keep->io_busy = true;
 		r = bits_write(keep, reterr);
-		if (r >= 0 && lost != keep->lost)
-			r = records_update(keep, reterr);
+		r = record_losses(keep, lost, r, reterr);
 		io_give(keep);
 	}
 	return r >= 0 && keep->broken ? broken(keep, reterr) : r;

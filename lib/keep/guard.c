@@ -110,7 +110,7 @@ static int guard_fail(struct map_md_guard *guard, uint32_t slot, struct blkalign
 	if (keep->broken) {
 		r = broken(keep, reterr);
 	} else if (m) {
-		member_lost(keep, m);
+		member_lost(keep, m, NULL);
 		r = records_update(keep, reterr);
 	}
 	io_give(keep);
@@ -155,8 +155,7 @@ static void clean(struct keep *keep)
 
 	if (r >= 0)
 		r = bits_write(keep, NULL);
-	if (r >= 0 && lost != keep->lost)
-		records_update(keep, NULL);
+	record_losses(keep, lost, r, NULL);
 }
 
 static uint64_t guard_flushing(struct map_md_guard *guard)

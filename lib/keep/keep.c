@@ -19,6 +19,9 @@ static void keep_free(struct keep *keep)
 	free(keep->members);
 	free(keep->present);
 	free(keep->name);
+	for (size_t i = 0; i < keep->failures.count; i++)
+		free((void *)(uintptr_t)keep->failures.data[i].why);
+	vec_done(&keep->failures);
 	ranges_done(&keep->doubtful);
 	ranges_done(&keep->unsynced);
 	bits_done(&keep->bits);

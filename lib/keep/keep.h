@@ -57,6 +57,9 @@ int keep_replay(struct keep *keep, struct blkalign_error *reterr);
 /** True when the array was found dirty (any current member says so). */
 bool keep_was_dirty(const struct keep *keep);
 
+/** The members that failed while records were written, in that order (spares have BLKALIGN_SLOT_NONE); false when there are no more than `index`. Any thread. */
+bool keep_failure(struct keep *keep, size_t index, struct map_failure *ret);
+
 /**
  * A resync of everything up to `synced_bytes` (guard's unit) has reached the disks, flushed; UINT64_MAX: all of it, the array may be clean. Recorded durably,
  * so that the kernel goes on from there; while writes are in flight only remembered, and recorded by a later call or keep_close().

@@ -10,6 +10,7 @@
 #define KEEP_KEEP_PRIV_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include <blkalign/graph.h>
 
@@ -226,9 +227,11 @@ struct keep {
 	size_t count;
 	bool *present; /* by slot, scratch of enough_members() */
 
-	uint64_t events;	/* of the last update that was begun */
-	uint64_t events_needed; /* updates go on until here, so that members left behind are seen to be */
-	unsigned lost;		/* members that failed */
+	uint64_t events;		  /* of the last update that was begun */
+	uint64_t events_needed;		  /* updates go on until here, so that members left behind are seen to be */
+	unsigned lost;			  /* members that failed */
+	VEC(struct map_failure) failures; /* of these, whose records could not be written */
+	atomic_size_t failures_count;
 	uint16_t roles[MD1_ROLES_MAX];
 	uint32_t roles_count;
 	struct md0_disk disks[MD0_DISKS_MAX];
@@ -273,8 +276,8 @@ int output_add(struct output *output, struct member *member, enum place_kind kin
 /** The same for parity that replay computed, of the data area. */
 int output_add_parity(struct output *output, struct member *member, uint64_t device_bytes, const void *data, size_t length_bytes);
 /**
- * Write everything, then flush the members written to. Those that fail are lost (member_lost()); -EIO with the reason, when too few are left. The output is
- * empty afterwards.
+ * Write everything, then flush the members written to. Those that fail are lost (member_lost()); -EIO with the reason, when too few are left; -ENOMEM when that is all that
+ * failed a member, which is not lost. The output is empty afterwards.
  */
 int output_write(struct keep *keep, struct output *output, struct blkalign_error *reterr);
 /** Flush all members with data; as output_write(). */
@@ -282,8 +285,8 @@ int members_flush(struct keep *keep, struct blkalign_error *reterr);
 
 /* --- records --- */
 
-/** It failed: listed as faulty from now on. */
-void member_lost(struct keep *keep, struct member *member);
+/** It failed: listed as faulty from now on. `failed` (may be NULL) is what it did not do, to be told. */
+void member_lost(struct keep *keep, struct member *member, const struct dev_request *failed);
 /** The member that has `slot`, or NULL. */
 struct member *member_at(const struct keep *keep, uint32_t slot);
 /** All slots have a member in sync. */
@@ -295,6 +298,8 @@ int enough_members(struct keep *keep, struct blkalign_error *reterr);
 int broken(const struct keep *keep, struct blkalign_error *reterr);
 /** Bring the state to the disks: bitmaps, then superblocks, with higher events. A failure is final: `broken`. */
 int records_update(struct keep *keep, struct blkalign_error *reterr);
+/** Of what ended with `r`: the members that it lost, if any (`lost` is the number before), are recorded. Returns the first error. */
+int record_losses(struct keep *keep, unsigned lost, int r, struct blkalign_error *reterr);
 /** No batch is in flight: flush the data, clear bits, and say how much redundancy fits instead of "active". Who begins to write meanwhile waits. */
 int records_settle(struct keep *keep, struct blkalign_error *reterr);
 /** What is true of the array when no write is in flight: UINT64_MAX, or from where on a resync must go. */

@@ -391,8 +391,9 @@ static int commit(struct keep *keep, uint64_t sequence, struct blkalign_error *r
 		}
 		keep->io_busy = true;
 		r = step(keep, reterr);
-		if (r >= 0 && lost != keep->lost)
-			r = records_update(keep, reterr);
+		/* Of a record that was written in part nobody knows what a replay would make. */
+		keep->broken |= r < 0;
+		r = record_losses(keep, lost, r, reterr);
 		io_give(keep);
 	}
 	return r >= 0 && keep->broken ? broken(keep, reterr) : r;

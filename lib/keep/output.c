@@ -80,11 +80,30 @@ int output_add_parity(struct output *o, struct member *m, uint64_t device_bytes,
 	return add(o, m, PLACE_DATA, device_bytes, data, length_bytes);
 }
 
-static void lose_failed(struct keep *keep, const struct output *o)
+/* -ENOMEM when that kept a request from being carried out; nobody is lost for it. */
+static int lose_failed(struct keep *keep, const struct output *o)
 {
+	int r = 0;
+
 	for (size_t i = 0; i < o->count; i++)
-		if (o->requests[i].result)
-			member_lost(keep, o->owners[i]);
+		if (dev_error_is_ours(o->requests[i].result))
+			r = o->requests[i].result;
+		else if (o->requests[i].result)
+			member_lost(keep, o->owners[i], &o->requests[i]);
+	return r;
+}
+
+static int run(struct keep *keep, const struct output *o, struct blkalign_error *reterr)
+{
+	struct blkalign_error why = { 0 };
+	int r = io_run(keep, o->requests, o->count, &why), ours = lose_failed(keep, o);
+
+	if (r < 0 && enough_members(keep, NULL) < 0)
+		return blkalign_error_set(reterr, -EIO, keep->name, BLKALIGN_UNKNOWN, "too few members are left: %s: %s", why.where,
+					  why.message);
+	if (ours < 0)
+		return blkalign_error_set(reterr, ours, keep->name, BLKALIGN_UNKNOWN, "there is no memory to write its records");
+	return 0;
 }
 
 /* The writes become flushes of their members, one each, of those that did not fail. */
@@ -109,29 +128,23 @@ static void make_flushes(struct output *o)
 
 static int flush(struct keep *keep, struct output *o, struct blkalign_error *reterr)
 {
-	struct blkalign_error why = { 0 };
-	int r = io_run(keep, o->requests, o->count, &why);
+	int r = run(keep, o, reterr);
 
-	lose_failed(keep, o);
 	o->count = 0;
-	if (r < 0 && enough_members(keep, NULL) < 0)
-		return blkalign_error_set(reterr, -EIO, keep->name, BLKALIGN_UNKNOWN, "too few members are left: %s: %s", why.where,
-					  why.message);
-	return 0;
+	return r;
 }
 
 int output_write(struct keep *keep, struct output *o, struct blkalign_error *reterr)
 {
-	struct blkalign_error why = { 0 };
 	int r;
 
 	if (!o->count)
 		return 0;
-	r = io_run(keep, o->requests, o->count, &why);
-	lose_failed(keep, o);
-	if (r < 0 && enough_members(keep, NULL) < 0)
-		return blkalign_error_set(reterr, -EIO, keep->name, BLKALIGN_UNKNOWN, "too few members are left: %s: %s", why.where,
-					  why.message);
+	r = run(keep, o, reterr);
+	if (r < 0) {
+		o->count = 0;
+		return r;
+	}
 	make_flushes(o);
 	return flush(keep, o, reterr);
 }

@@ -48,16 +48,41 @@ int enough_members(struct keep *keep, struct blkalign_error *reterr)
 				  "too few members are left after %u failed; nothing more is written to them", keep->lost);
 }
 
-void member_lost(struct keep *keep, struct member *m)
+static void note_failure(struct keep *keep, const struct member *m, const struct dev_request *failed)
+{
+	struct blkalign_error err = { 0 };
+	struct map_failure failure = { .slot = m->slot, .member = m->dev->name };
+
+	dev_describe(failed, &err);
+	failure.why = strdup(err.message);
+	if (!failure.why || vec_push(&keep->failures, failure) < 0)
+		free((void *)(uintptr_t)failure.why);
+	else
+		atomic_fetch_add(&keep->failures_count, 1);
+}
+
+void member_lost(struct keep *keep, struct member *m, const struct dev_request *failed)
 {
 	if (m->failed)
 		return;
+	if (failed)
+		note_failure(keep, m, failed);
 	m->failed = true;
 	keep->lost++;
 	keep->kind->list_missing(keep, m);
 	/* A member one behind still counts as current: it must fall two behind whatever it may have got. */
 	if (keep->events_needed < m->events + 2)
 		keep->events_needed = m->events + 2;
+}
+
+bool keep_failure(struct keep *keep, size_t index, struct map_failure *ret)
+{
+	if (index >= atomic_load(&keep->failures_count))
+		return false;
+	pthread_mutex_lock(&keep->lock);
+	*ret = keep->failures.data[index];
+	pthread_mutex_unlock(&keep->lock);
+	return true;
 }
 
 uint64_t records_checkpoint(const struct keep *keep)
@@ -122,6 +147,13 @@ int records_update(struct keep *keep, struct blkalign_error *reterr)
 		pthread_cond_broadcast(&keep->changed);
 	}
 	return r;
+}
+
+int record_losses(struct keep *keep, unsigned lost, int r, struct blkalign_error *reterr)
+{
+	int recorded = lost != keep->lost && !keep->broken ? records_update(keep, r < 0 ? NULL : reterr) : 0;
+
+	return r < 0 ? r : recorded;
 }
 
 int records_settle(struct keep *keep, struct blkalign_error *reterr)

@@ -84,10 +84,11 @@ struct map_md {
  *
  * Reads take as few members as hold the bytes; of mirrors the first that is there and not write-mostly. What no member has is computed; what a member fails to read is
  * taken from another copy or computed, and, with a guard, written back to it. Where that is not possible the read ends with -EIO. -ENODATA where a raid0
- * array does not record its layout and the byte depends on it.
+ * array does not record its layout and the byte depends on it. -ENOMEM, also of a device below, says nothing of a member: the request ends with it.
  *
  * Writes (with a guard) go to every copy; parity is computed from what needs fewer reads: old data and parity, or the other data. A member that fails a
- * write is failed by the guard before the write is acknowledged, and not used again. -EROFS for geometries that overlap themselves.
+ * write is failed by the guard before the write is acknowledged, and not used again; not so where whole pages can be written to it instead of parts of them, which
+ * a sector that cannot be read does not take. -EROFS for geometries that overlap themselves.
  */
 int map_open_md(const char *name, struct map_md *md, struct dev **ret_dev);
 
@@ -97,8 +98,17 @@ struct map_md_events {
 	uint64_t read_errors;	  /* of members, that redundancy hid */
 	uint64_t rewritten_bytes; /* written back after a read error */
 	uint32_t failed_members;
+	const char *first_error; /* of a member, while reading: where and what; NULL: none. Lives as long as the device */
 };
 void map_md_events(struct dev *md, struct map_md_events *ret);
+/** A member that failed. Strings live as long as what told them. */
+struct map_failure {
+	uint32_t slot;
+	const char *member;
+	const char *why; /* its first error */
+};
+/** The members of an md device that failed, in that order; false when there are no more than `index`. */
+bool map_md_failure(struct dev *md, size_t index, struct map_failure *ret);
 /** The members of an md device, by slot, as map_open_md() was given them; a failed one has no dev any more. NULL for other devices. */
 const struct map_md_member *map_md_members(const struct dev *dev, const struct raid_geometry **ret_geometry);
 /**

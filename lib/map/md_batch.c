@@ -161,14 +161,17 @@ static int by_offset(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-int md_ranges(struct md_batch *b)
+int md_ranges(struct md_batch *b, bool pages)
 {
 	size_t kept = 0;
 
 	b->ranges.count = 0;
-	for (size_t i = 0; i < b->pieces.count; i++)
-		if (!b->pieces.data[i].dead && vec_push(&b->ranges, b->pieces.data[i].range) < 0)
+	for (size_t i = 0; i < b->pieces.count; i++) {
+		const struct byte_range *range = &b->pieces.data[i].range;
+
+		if (!b->pieces.data[i].dead && vec_push(&b->ranges, pages ? md_whole_pages(b->md, range) : *range) < 0)
 			return -ENOMEM;
+	}
 	if (b->ranges.count < 2)
 		return 0;
 	qsort(b->ranges.data, b->ranges.count, sizeof(struct byte_range), by_offset);

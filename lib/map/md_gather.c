@@ -40,9 +40,6 @@ static bool plan_all(struct md_batch *b)
 	return true;
 }
 
-/* An error that says nothing of the member. */
-static bool is_ours(int error) { return error == -ENOMEM; }
-
 /* True when something failed that can be planned around. */
 static bool note_errors(struct md_batch *b)
 {
@@ -56,8 +53,9 @@ static bool note_errors(struct md_batch *b)
 
 		if (!q->result)
 			continue;
+		md_note_read_error(b->md, q);
 		b->pieces.data[leaf->piece].read_errors++;
-		if (is_ours(q->result) || vec_push(&b->exclusions, x) < 0)
+		if (dev_error_is_ours(q->result) || vec_push(&b->exclusions, x) < 0)
 			kill_piece(b, leaf->piece, -ENOMEM, NULL);
 		else
 			again = true;

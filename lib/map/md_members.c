@@ -3,6 +3,8 @@
  * Which members there are. Everyone works with a state that does not change; a change makes a new one. Old ones are kept until the array is closed, for there are only as
  * many as members come and go, and map_md_members() may have told them.
  */
+#include <stdio.h>
+
 #include "map/md_priv.h"
 
 static void look_at(struct md_state *state, uint32_t n)
@@ -106,6 +108,12 @@ static int make_reason(struct md *md, uint32_t slot, const struct dev *dev)
 	return 0;
 }
 
+static void note_pages(struct md *md, const struct map_md_member *m)
+{
+	if (m->dev && md_page_phase(m))
+		atomic_store(&md->askew, true);
+}
+
 int md_state_init(struct md *md, const struct map_md_member *members)
 {
 	struct md_state *state;
@@ -118,11 +126,18 @@ int md_state_init(struct md *md, const struct map_md_member *members)
 	if (!md->failed || !md->reasons || !state)
 		return -ENOMEM;
 	for (uint32_t i = 0; r >= 0 && i < md->geometry.members; i++) {
+		note_pages(md, &members[i]);
 		r = copy_bad(md, &state->members[i]);
 		if (r >= 0 && members[i].dev)
 			r = make_reason(md, i, members[i].dev);
 	}
 	return r;
+}
+
+static void failure_done(const struct map_failure *failure)
+{
+	free((void *)(uintptr_t)failure->member);
+	free((void *)(uintptr_t)failure->why);
 }
 
 void md_state_done(struct md *md)
@@ -138,6 +153,10 @@ void md_state_done(struct md *md)
 	for (size_t i = 0; i < md->owned.count; i++)
 		free(md->owned.data[i]);
 	vec_done(&md->owned);
+	for (size_t i = 0; i < md->failures.count; i++)
+		failure_done(&md->failures.data[i]);
+	vec_done(&md->failures);
+	free(atomic_load(&md->first_error));
 	free(md->failed);
 	free(md->reasons);
 }
@@ -170,6 +189,7 @@ static int set_member(struct md *md, uint32_t slot, const struct map_md_member *
 		__atomic_store_n(&now->valid_bytes, member->valid_bytes, __ATOMIC_RELEASE);
 		return 0;
 	}
+	note_pages(md, &copy);
 	r = copy_bad(md, &copy);
 	if (r >= 0 && copy.dev && copy.dev != now->dev)
 		r = make_reason(md, slot, copy.dev);
@@ -191,7 +211,7 @@ int map_md_set_member(struct dev *dev, uint32_t slot, const struct map_md_member
 	return r;
 }
 
-static bool survives_without(const struct md *md, const struct md_state *state, struct dev *const *failed)
+static bool survives_without(const struct md *md, const struct md_state *state, const struct md_failure *failed)
 {
 	uint32_t n = md->geometry.members;
 	_cleanup_free_ bool *present = calloc(n, sizeof(*present));
@@ -201,16 +221,25 @@ static bool survives_without(const struct md *md, const struct md_state *state, 
 	for (uint32_t i = 0; i < n; i++) {
 		const struct map_md_member *m = &state->members[i];
 
-		present[i] = m->dev && m->dev != failed[i] && md_valid_bytes(m) >= md->geometry.used_bytes;
+		present[i] = m->dev && m->dev != failed[i].dev && md_valid_bytes(m) >= md->geometry.used_bytes;
 	}
 	return md_redundant(md) && raid_survives(&md->geometry, present);
+}
+
+/* With `change` held. To be told, no more: without memory the number is all there is. */
+static void note_failed(struct md *md, uint32_t slot, const char *name, const char *why)
+{
+	struct map_failure failure = { .slot = slot, .member = strdup(name), .why = strdup(why) };
+
+	if (!failure.member || !failure.why || vec_push(&md->failures, failure) < 0)
+		failure_done(&failure);
 }
 
 /*
  * First it is read no more, then the guard records it, and only then writes leave it out: a write that left it out earlier might be acknowledged, and lost with the
  * power, before anyone knew that the member lacks it.
  */
-static int fail_one(struct md *md, uint32_t slot)
+static int fail_one(struct md *md, uint32_t slot, const char *why)
 {
 	struct map_md_member member = atomic_load(&md->state)->members[slot];
 	int r;
@@ -224,12 +253,29 @@ static int fail_one(struct md *md, uint32_t slot)
 		return r;
 	}
 	md->failed[slot] = member.dev;
+	note_failed(md, slot, member.dev->name, why);
 	member = (struct map_md_member){ .dev = NULL };
 	atomic_fetch_add(&md->failed_members, 1);
 	return publish(md, slot, &member);
 }
 
-int md_fail(struct md *md, struct dev *const *failed)
+int md_note_failure(const struct md *md, struct md_failure **failed, uint32_t slot, const struct dev_request *request)
+{
+	struct blkalign_error err = { 0 };
+
+	if (!*failed)
+		*failed = calloc(md->geometry.members, sizeof(**failed));
+	if (!*failed)
+		return -ENOMEM;
+	if ((*failed)[slot].dev)
+		return 0;
+	(*failed)[slot].dev = request->dev;
+	dev_describe(request, &err);
+	text_join((*failed)[slot].why, sizeof((*failed)[slot].why), err.message, "", "");
+	return 0;
+}
+
+int md_fail(struct md *md, const struct md_failure *failed)
 {
 	int r = 0;
 
@@ -238,8 +284,8 @@ int md_fail(struct md *md, struct dev *const *failed)
 		r = -EIO;
 	for (uint32_t slot = 0; r >= 0 && slot < md->geometry.members; slot++)
 		/* Another thread may have failed it, or it was replaced. */
-		if (failed[slot] && atomic_load(&md->state)->members[slot].dev == failed[slot])
-			r = fail_one(md, slot);
+		if (failed[slot].dev && atomic_load(&md->state)->members[slot].dev == failed[slot].dev)
+			r = fail_one(md, slot, failed[slot].why);
 	if (r >= 0 && atomic_load(&md->broken))
 		r = -EIO;
 	pthread_mutex_unlock(&md->change);
@@ -266,5 +312,35 @@ void map_md_events(struct dev *dev, struct map_md_events *ret)
 		.read_errors = atomic_load(&md->read_errors),
 		.rewritten_bytes = atomic_load(&md->rewritten_bytes),
 		.failed_members = atomic_load(&md->failed_members),
+		.first_error = atomic_load(&md->first_error),
 	};
+}
+
+bool map_md_failure(struct dev *dev, size_t index, struct map_failure *ret)
+{
+	struct md *md = (struct md *)dev;
+	bool found;
+
+	if (index >= atomic_load(&md->failed_members))
+		return false;
+	pthread_mutex_lock(&md->change);
+	found = index < md->failures.count;
+	if (found)
+		*ret = md->failures.data[index];
+	pthread_mutex_unlock(&md->change);
+	return found;
+}
+
+void md_note_read_error(struct md *md, const struct dev_request *request)
+{
+	struct blkalign_error err = { 0 };
+	char *none = NULL, *text = NULL;
+
+	if (dev_error_is_ours(request->result) || atomic_load(&md->first_error))
+		return;
+	dev_describe(request, &err);
+	if (asprintf(&text, "%s: %s", err.where, err.message) < 0)
+		return;
+	if (!atomic_compare_exchange_strong(&md->first_error, &none, text))
+		free(text);
 }

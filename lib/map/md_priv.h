@@ -62,8 +62,9 @@ struct md {
 	pthread_mutex_t drain;
 	pthread_cond_t drained;
 	atomic_uint draining;
-	VEC(void *) owned;    /* bad ranges of all states */
-	struct dev **failed;  /* by slot: the device that was failed here; it does not come back by itself */
+	VEC(void *) owned;   /* bad ranges of all states */
+	struct dev **failed; /* by slot: the device that was failed here; it does not come back by itself */
+	VEC(struct map_failure) failures;
 	const char **reasons; /* by slot: what to say of a read error that nothing hides */
 
 	struct md_locks locks;
@@ -77,6 +78,8 @@ struct md {
 	_Atomic(const char *) broken;
 	atomic_uint_fast64_t computed_bytes, read_errors, rewritten_bytes;
 	atomic_uint failed_members;
+	_Atomic(char *) first_error;
+	atomic_bool askew; /* pages of a member do not begin where units of its data area do */
 };
 
 static inline bool md_has_parity(const struct md *md) { return md->geometry.parity != NULL; }
@@ -90,11 +93,22 @@ void md_state_done(struct md *md);
 struct md_state *md_state_get(struct md *md);
 void md_state_put(struct md *md, struct md_state *state);
 static inline uint64_t md_valid_bytes(const struct map_md_member *m) { return __atomic_load_n(&m->valid_bytes, __ATOMIC_ACQUIRE); }
+/* A device that did not take a write or a flush, and the first sentence about it. */
+struct md_failure {
+	struct dev *dev; /* NULL: none */
+	char why[256];
+};
+/* One more of them. `*failed` is by slot, and made when it is NULL; the caller frees it. */
+int md_note_failure(const struct md *md, struct md_failure **failed, uint32_t slot, const struct dev_request *request);
 /*
- * The devices in `failed` (by slot, NULL for none) did not take a write or a flush. When the array can do without them they are recorded as faulty and used no more;
- * otherwise they stay, and -EIO says that the write failed.
+ * When the array can do without the devices in `failed` (by slot) they are recorded as faulty and used no more; otherwise they stay, and -EIO says that the write
+ * failed.
  */
-int md_fail(struct md *md, struct dev *const *failed);
+int md_fail(struct md *md, const struct md_failure *failed);
+/* The first read error of all is kept, to be told. */
+void md_note_read_error(struct md *md, const struct dev_request *request);
+/* A write that ended so is no fault of the member; where one has no room, often none has, and to fail them would cost the array. */
+static inline bool md_is_no_fault(int error) { return dev_error_is_ours(error) || error == -ENOSPC; }
 
 /* --- md_doubt.c --- */
 int md_doubt_init(struct md *md, const struct byte_range *ranges, size_t count);
@@ -181,8 +195,8 @@ void md_batch_next(struct md_batch *b);
 /* Forget what was planned. */
 void md_plan_reset(struct md_batch *b);
 void *md_scratch_get(struct md_batch *b, size_t size);
-/* The ranges of all pieces that are alive, ascending, joined where they touch. */
-int md_ranges(struct md_batch *b);
+/* The ranges of all pieces that are alive, ascending, joined where they touch; or whole pages around them. */
+int md_ranges(struct md_batch *b, bool pages);
 /* The member's bytes are to be transferred; joined to an earlier transfer of the piece where both are contiguous. */
 int md_add_leaf(struct md_batch *b, uint32_t piece, uint32_t slot, enum dev_op op, uint64_t device_bytes, void *buffer, size_t length);
 /* Whether the member has the byte; *run_bytes is cut to where the answer may change. */
@@ -271,6 +285,15 @@ void md_write(struct md *md, struct dev_request *requests, size_t count);
 int md_flush(struct md *md);
 /* Write back what could not be read, where it can be computed. */
 void md_mend(struct md_batch *b);
+/* How far into a page of the file or disk below the member's data area begins. */
+uint64_t md_page_phase(const struct map_md_member *m);
+/* The range, in the guard's unit, with all of the pages that it touches on any member. */
+struct byte_range md_whole_pages(const struct md *md, const struct byte_range *range);
+/*
+ * After all requests of a group of writes ended: write whole pages to a member that did not take parts of them. With the group's locks, which are on whole pages. False when it
+ * failed nevertheless, or cannot be tried.
+ */
+bool md_rewrite_pages(struct md_batch *b, size_t failed_request);
 int md_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero);
 
 #endif

@@ -13,7 +13,7 @@ static void read_group(struct md_batch *b)
 {
 	struct md_lock lock = { .shared = true };
 
-	if (md_ranges(b) < 0) {
+	if (md_ranges(b, false) < 0) {
 		md_batch_fail(b, -ENOMEM, NULL);
 		return;
 	}
@@ -48,9 +48,10 @@ static void note_error(struct md_batch *b, struct dev_request *q, const struct d
 	struct md_piece piece = md_piece_at(b->md, q, array_bytes, leaf->length_bytes);
 
 	piece.read_errors = 1;
-	if (leaf->result != -ENOMEM && !md_redundant(b->md))
+	md_note_read_error(b->md, leaf);
+	if (!dev_error_is_ours(leaf->result) && !md_redundant(b->md))
 		md_request_fail(q, -EIO, leaf->reason ? leaf->reason : md_slot_reason(b->md, slot));
-	else if (leaf->result == -ENOMEM || vec_push(&b->exclusions, x) < 0 || add_again(again, &piece) < 0)
+	else if (dev_error_is_ours(leaf->result) || vec_push(&b->exclusions, x) < 0 || add_again(again, &piece) < 0)
 		md_request_fail(q, -ENOMEM, NULL);
 }
 

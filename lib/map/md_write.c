@@ -68,15 +68,16 @@ static bool is_held(struct md_batch *b, const struct md_piece *p)
 	return true;
 }
 
-/* `full_only`: those for which a member had no room. */
-static void fail_touched(struct md_batch *b, bool full_only)
+/* `no_faults`: only those whose error says nothing of the member. */
+static void fail_touched(struct md_batch *b, bool no_faults)
 {
 	for (size_t i = 0; i < b->requests.count; i++) {
 		struct md_piece *p = &b->pieces.data[b->leaves.data[i].piece];
+		int error = b->requests.data[i].result;
 
-		if (!b->requests.data[i].result || (full_only && b->requests.data[i].result != -ENOSPC))
+		if (!error || (no_faults && !md_is_no_fault(error)))
 			continue;
-		md_request_fail(p->request, b->requests.data[i].result == -ENOSPC ? -ENOSPC : -EIO, not_taken);
+		md_request_fail(p->request, md_is_no_fault(error) ? error : -EIO, not_taken);
 		if (p->dead)
 			continue;
 		/* Data and parity, or copies, may disagree there from now on. */
@@ -88,7 +89,7 @@ static void fail_touched(struct md_batch *b, bool full_only)
 }
 
 /* The members that did not take their part are failed; without them everything that was written must be there. */
-static void handle_errors(struct md_batch *b, struct dev **failed)
+static void handle_errors(struct md_batch *b, const struct md_failure *failed)
 {
 	int r;
 
@@ -109,31 +110,29 @@ static void handle_errors(struct md_batch *b, struct dev **failed)
 
 static bool run_writes(struct md_batch *b)
 {
-	_cleanup_free_ struct dev **failed = NULL;
-	bool full = false;
+	_cleanup_free_ struct md_failure *failed = NULL;
+	bool no_faults = false;
 
 	dev_run(b->requests.data, b->requests.count, NULL);
 	for (size_t i = 0; i < b->requests.count; i++) {
-		if (!b->requests.data[i].result)
+		struct dev_request *q = &b->requests.data[i];
+
+		if (!q->result)
 			continue;
-		/* No fault of the member, and often one of all: to fail them would cost the array. */
-		if (b->requests.data[i].result == -ENOSPC) {
-			full = true;
-			continue;
-		}
-		if (!failed)
-			failed = calloc(b->md->geometry.members, sizeof(*failed));
-		if (!failed) {
+		if (md_is_no_fault(q->result)) {
+			no_faults = true;
+		} else if (md_rewrite_pages(b, i)) {
+			q->result = 0;
+		} else if (md_note_failure(b->md, &failed, b->leaves.data[i].slot, q) < 0) {
 			fail_touched(b, false);
 			return false;
 		}
-		failed[b->leaves.data[i].slot] = b->requests.data[i].dev;
 	}
-	if (full)
+	if (no_faults)
 		fail_touched(b, true);
 	if (failed)
 		handle_errors(b, failed);
-	return !failed && !full && b->state->complete;
+	return !failed && !no_faults && b->state->complete;
 }
 
 static bool write_begun(struct md_batch *b)
@@ -167,7 +166,7 @@ static void write_group(struct md_batch *b)
 {
 	const char *broken = atomic_load(&b->md->broken);
 	struct md_lock lock = { .shared = !md_redundant(b->md) };
-	int r = broken ? -EIO : md_ranges(b);
+	int r = broken ? -EIO : md_ranges(b, true);
 
 	if (r < 0) {
 		md_batch_fail(b, r, broken);
@@ -198,11 +197,13 @@ void md_write(struct md *md, struct dev_request *requests, size_t count)
 	md_batch_done(&b);
 }
 
-static int flush_members(struct md *md, struct md_state *state, struct dev **failed, bool *any_failed)
+/* -ENOMEM: not all of it was done, and nothing is known to be lost. -EIO: a member failed, and that could not even be noted. */
+static int flush_members(struct md *md, struct md_state *state, struct md_failure **failed)
 {
 	_cleanup_free_ struct dev_request *flushes = calloc(md->geometry.members, sizeof(*flushes));
 	_cleanup_free_ uint32_t *slots = calloc(md->geometry.members, sizeof(*slots));
 	size_t count = 0;
+	int r = 0;
 
 	if (!flushes || !slots)
 		return -ENOMEM;
@@ -213,12 +214,13 @@ static int flush_members(struct md *md, struct md_state *state, struct dev **fai
 		flushes[count++] = (struct dev_request){ .dev = state->members[slot].dev, .op = DEV_FLUSH };
 	}
 	dev_run(flushes, count, NULL);
-	for (size_t i = 0; i < count; i++)
-		if (flushes[i].result) {
-			failed[slots[i]] = flushes[i].dev;
-			*any_failed = true;
-		}
-	return 0;
+	for (size_t i = 0; i < count; i++) {
+		if (dev_error_is_ours(flushes[i].result))
+			r = r ? r : -ENOMEM;
+		else if (flushes[i].result && md_note_failure(md, failed, slots[i], &flushes[i]) < 0)
+			r = -EIO;
+	}
+	return r;
 }
 
 static void break_by_flush(struct md *md)
@@ -232,23 +234,14 @@ static void break_by_flush(struct md *md)
 /* A failed flush may have lost any earlier write: without that member everything is there, or nothing is written any more. */
 int md_flush(struct md *md)
 {
-	_cleanup_free_ struct dev **failed = calloc(md->geometry.members, sizeof(*failed));
-	struct md_state *state;
-	bool any_failed = false;
-	uint64_t mark;
-	int r;
+	_cleanup_free_ struct md_failure *failed = NULL;
+	uint64_t mark = md->guard->ops->flushing(md->guard);
+	struct md_state *state = md_state_get(md);
+	int r = flush_members(md, state, &failed);
 
-	if (!failed)
-		return -ENOMEM;
-	mark = md->guard->ops->flushing(md->guard);
-	state = md_state_get(md);
-	r = flush_members(md, state, failed, &any_failed);
 	md_state_put(md, state);
-	if (r >= 0 && any_failed) {
-		r = md_fail(md, failed);
-		if (r < 0)
-			break_by_flush(md);
-	}
+	if (r == -EIO || (failed && md_fail(md, failed) < 0))
+		break_by_flush(md);
 	if (atomic_load(&md->broken))
 		r = -EIO;
 	if (r < 0)

@@ -29,6 +29,7 @@ static struct {
 	unsigned count;
 	unsigned fail_at;	/* this operation and, */
 	bool fail_ever;		/* of the same member, all behind it fail; 0: none */
+	int error;		/* that they fail with; 0: -EIO */
 	int fail_image;		/* only operations on it count; -1: on any */
 	void (*on_flush)(void); /* called once, before the next flush */
 	unsigned off_at;	/* the power goes: from this operation on nothing is done any more; 0: it stays */
@@ -60,7 +61,7 @@ static inline int traced_result(const struct traced *t, const struct dev_request
 	if (trace.fail_at && trace.counted == trace.fail_at) {
 		trace.has_failed = true;
 		trace.failed_image = t->image;
-		return -EIO;
+		return trace.error ? trace.error : -EIO;
 	}
 	return trace.fail_ever && trace.has_failed && trace.failed_image == t->image ? -EIO : 0;
 }
@@ -122,6 +123,7 @@ static inline void trace_reset(void)
 	trace.tear = 0;
 	trace.on_flush = NULL;
 	trace.fail_ever = false;
+	trace.error = 0;
 	trace.fail_image = -1;
 	trace.has_failed = false;
 }

@@ -325,9 +325,18 @@ static void test_lagging_first(void **state)
 	bench_done();
 }
 
+static uint32_t slot_of(unsigned image)
+{
+	for (size_t i = 0; i < bench.count; i++)
+		if (bench.image_of[i] == image)
+			return bench.members[i].slot;
+	return BLKALIGN_SLOT_NONE;
+}
+
 /* Every n-th write or flush of a member fails, once or from then on: with the rest the array goes on, and says so; never a clean one that lacks something. */
 static void use_array(unsigned *ret_failures)
 {
+	struct map_failure failure;
 	unsigned failures = 0;
 
 	if (bench_begin(0, 4096) < 0) {
@@ -341,6 +350,15 @@ static void use_array(unsigned *ret_failures)
 		bench_end(2 * MIB, 64 * KIB, true);
 	for (unsigned i = 0; i < 20; i++)
 		failures += bench_flushed() < 0;
+	if (trace.has_failed && trace.error == 0 && !failures) {
+		assert_true(keep_failure(bench.keep, 0, &failure));
+		assert_int_equal(failure.slot, slot_of(trace.failed_image));
+		assert_string_equal(failure.member, bench.devs[trace.failed_image]->name);
+		assert_non_null(strstr(failure.why, "failed: Input/output error"));
+		assert_false(keep_failure(bench.keep, 1, &failure));
+	} else {
+		assert_false(!failures && keep_failure(bench.keep, 0, &failure));
+	}
 	if (keep_close(bench.keep, &err) < 0)
 		failures++;
 	*ret_failures = failures;
@@ -379,6 +397,37 @@ static void test_fail_each(void **state)
 	fail_each("raid1-12-3-bitmap", true);
 	fail_each("raid5-090-3", false);
 	fail_each("raid5-12-4-bitmap", true);
+}
+
+/* That there is no memory says nothing of a member: it is told, nobody is lost, and the array stays dirty. */
+static void test_no_memory(void **state)
+{
+	unsigned told = 0;
+
+	(void)state;
+	bench_load("raid1-12-3-bitmap", 'm', 0);
+	for (unsigned n = 1;; n++) {
+		unsigned failures;
+
+		bench_rewind(0);
+		assert_int_equal(bench_open(), 0);
+		trace.fail_at = n;
+		trace.error = -ENOMEM; /* only bits that are to be cleared can wait */
+		use_array(&failures);
+		if (!trace.has_failed)
+			break;
+		told += failures > 0;
+		for (unsigned i = 0; i < bench.images.count; i++)
+			assert_true(events_of(i) + 1 >= events_of(0) && events_of(0) + 1 >= events_of(i));
+		bench_reopen(0);
+		assert_int_equal(bench_begin(0, 4096), 0);
+		for (unsigned i = 0; i < bench.images.count; i++)
+			for (uint32_t number = 0; number < 3; number++)
+				assert_int_equal(load_le16(bench.images.data[i] + 4096 + 256 + (size_t)2 * number), number);
+		keep_abandon(bench.keep);
+	}
+	assert_true(told > 8);
+	bench_done();
 }
 
 /* The array cannot lose any more: every failure is told, and nothing more is written. */
@@ -483,21 +532,14 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_open_and_close),
-		cmocka_unit_test(test_active_and_clean),
-		cmocka_unit_test(test_doubt),
-		cmocka_unit_test(test_doubt_everything),
-		cmocka_unit_test(test_abandoned),
-		cmocka_unit_test(test_any_member_says_dirty),
-		cmocka_unit_test(test_order),
-		cmocka_unit_test(test_one_by_one),
-		cmocka_unit_test(test_missing_member),
-		cmocka_unit_test(test_fail),
-		cmocka_unit_test(test_lagging_first),
-		cmocka_unit_test(test_fail_each),
-		cmocka_unit_test(test_fail_each_degraded),
-		cmocka_unit_test(test_big_endian),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_open_and_close), cmocka_unit_test(test_active_and_clean),
+		cmocka_unit_test(test_doubt),	       cmocka_unit_test(test_doubt_everything),
+		cmocka_unit_test(test_abandoned),      cmocka_unit_test(test_any_member_says_dirty),
+		cmocka_unit_test(test_order),	       cmocka_unit_test(test_one_by_one),
+		cmocka_unit_test(test_missing_member), cmocka_unit_test(test_fail),
+		cmocka_unit_test(test_lagging_first),  cmocka_unit_test(test_fail_each),
+		cmocka_unit_test(test_no_memory),      cmocka_unit_test(test_fail_each_degraded),
+		cmocka_unit_test(test_big_endian),     cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

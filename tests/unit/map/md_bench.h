@@ -13,7 +13,7 @@
 #include "map/map.h"
 
 #define BENCH_MEMBERS 8U
-#define BENCH_OFFSET  1024U
+#define BENCH_OFFSET  4096U
 #define JOURNAL_MAX   4096U
 
 enum what { DID_READ, DID_WRITE, DID_FLUSH, DID_BEGIN, DID_LOG, DID_END, DID_FAIL, DID_FLUSHING, DID_FLUSHED };
@@ -33,7 +33,9 @@ struct probe {
 	atomic_uint reads, writes, flushes;
 	uint64_t bad_from, bad_end;
 	unsigned fail_read, fail_write, fail_flush; /* this one fails, counted from 1; 0: none */
-	int write_error;			    /* of fail_write; 0: -EIO */
+	bool fails_on;				    /* fail_write and all later ones */
+	int error;				    /* of these; 0: -EIO */
+	bool pages;				    /* parts of a page with bad bytes cannot be written */
 	bool stays_bad;				    /* writing does not help, and fails */
 	bool dead;				    /* nothing works any more */
 	bool jitters;				    /* takes its time, so that others come in between */
@@ -110,6 +112,25 @@ static inline void heal(struct probe *p, const struct dev_request *q)
 		p->bad_from = p->bad_end = 0;
 }
 
+/* A part of a page cannot be written where the page cannot be read: the kernel, or the drive, would have to read the rest. */
+static inline bool in_bad_page(const struct probe *p, const struct dev_request *q)
+{
+	uint64_t end = q->offset_bytes + q->length_bytes;
+	struct dev_request first = { .offset_bytes = round_down_u64(q->offset_bytes, 4096), .length_bytes = 4096 };
+	struct dev_request last = { .offset_bytes = round_down_u64(end, 4096), .length_bytes = 4096 };
+
+	return p->pages && ((q->offset_bytes % 4096 && touches_bad(p, &first)) || (end % 4096 && touches_bad(p, &last)));
+}
+
+static inline bool write_fails(struct probe *p, const struct dev_request *q)
+{
+	unsigned n = ++p->writes;
+
+	if (p->fail_write && (n == p->fail_write || (p->fails_on && n > p->fail_write)))
+		return true;
+	return p->dead || (p->stays_bad && touches_bad(p, q)) || in_bad_page(p, q);
+}
+
 /* Who reads and writes one place at a time gets either, as from a disk: no matter for a sanitizer. */
 __attribute__((no_sanitize("thread"))) static inline void copy_bytes(void *to, const void *from, size_t length)
 {
@@ -120,20 +141,22 @@ __attribute__((no_sanitize("thread"))) static inline void copy_bytes(void *to, c
 		t[i] = f[i];
 }
 
+static inline int error_of(const struct probe *p) { return p->error ? p->error : -EIO; }
+
 static inline void probe_one(struct probe *p, struct dev_request *q)
 {
 	switch (q->op) {
 	case DEV_READ:
 		happened((struct happening){ DID_READ, p->slot, q->offset_bytes - BENCH_OFFSET, q->length_bytes, false });
 		if (++p->reads == p->fail_read || p->dead || touches_bad(p, q))
-			q->result = -EIO;
+			q->result = error_of(p);
 		else
 			copy_bytes(q->buffer, p->data + q->offset_bytes, q->length_bytes);
 		break;
 	case DEV_WRITE:
 		happened((struct happening){ DID_WRITE, p->slot, q->offset_bytes - BENCH_OFFSET, q->length_bytes, false });
-		if (++p->writes == p->fail_write || p->dead || (p->stays_bad && touches_bad(p, q))) {
-			q->result = p->write_error ? p->write_error : -EIO;
+		if (write_fails(p, q)) {
+			q->result = error_of(p);
 			break;
 		}
 		copy_bytes(p->data + q->offset_bytes, q->buffer, q->length_bytes);
@@ -142,7 +165,7 @@ static inline void probe_one(struct probe *p, struct dev_request *q)
 	case DEV_FLUSH:
 		happened((struct happening){ DID_FLUSH, p->slot, 0, 0, false });
 		if (++p->flushes == p->fail_flush || p->dead)
-			q->result = -EIO;
+			q->result = error_of(p);
 		break;
 	}
 }

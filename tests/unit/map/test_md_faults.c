@@ -51,8 +51,14 @@ static bool work(struct bench *b, uint32_t slot, bool *refused)
 		}
 		map_md_events(b->md, &events);
 		if (events.failed_members) {
+			struct map_failure failure;
+
 			assert_true(told(b, DID_FAIL, slot));
 			assert_int_equal(events.failed_members, 1);
+			assert_true(map_md_failure(b->md, 0, &failure) && failure.slot == slot);
+			assert_string_equal(failure.member, b->probes[slot]->dev.name);
+			assert_non_null(strstr(failure.why, "write of "));
+			assert_false(map_md_failure(b->md, 1, &failure));
 			return true;
 		}
 	}
@@ -76,6 +82,7 @@ static void test_write_fails(void **state)
 				bench_open(b, s);
 				bench_reset_counts(b);
 				b->probes[slot]->fail_write = nth;
+				b->probes[slot]->fails_on = true;
 				if (!work(b, slot, &refused)) {
 					b->probes[slot]->fail_write = 0;
 					continue;
@@ -95,11 +102,10 @@ static void test_write_fails(void **state)
 }
 
 /* A member without room (a sparse image on a full file system, an overlay) is no faulty one: the write is refused, and the array loses nobody. */
-static void test_no_room(void **state)
+static void refuses(int error)
 {
 	unsigned refused = 0;
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
 		const struct shape *s = &all_shapes[i];
 		struct bench *b = start(s);
@@ -113,7 +119,7 @@ static void test_no_room(void **state)
 			bench_reset_counts(b);
 			for (uint32_t slot = 0; slot < s->members; slot++) {
 				b->probes[slot]->fail_write = nth;
-				b->probes[slot]->write_error = -ENOSPC;
+				b->probes[slot]->error = error;
 			}
 			b->happened = 0;
 			bench_random_range(b, 1, &offset, &length);
@@ -125,7 +131,7 @@ static void test_no_room(void **state)
 				b->probes[slot]->fail_write = 0;
 			}
 			if (r < 0) {
-				assert_int_equal(r, -ENOSPC);
+				assert_int_equal(r, error);
 				assert_true(b->doubts > doubts);
 				refused++;
 			}
@@ -137,6 +143,40 @@ static void test_no_room(void **state)
 		bench_free(b);
 	}
 	assert_true(refused >= ARRAY_SIZE(all_shapes));
+}
+
+static void test_no_room(void **state)
+{
+	(void)state;
+	refuses(-ENOSPC);
+}
+
+/* Of an array below, say: no fault of the member either, whatever is asked of it. */
+static void test_no_memory(void **state)
+{
+	(void)state;
+	refuses(-ENOMEM);
+	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++)
+		for (uint32_t slot = 0; slot < all_shapes[i].members; slot++) {
+			struct bench *b = start(&all_shapes[i]);
+			struct map_md_events events;
+
+			b->probes[slot]->error = -ENOMEM;
+			b->probes[slot]->fail_read = b->probes[slot]->reads + 1;
+			b->probes[slot]->fail_flush = 1;
+			b->happened = 0;
+			assert_int_equal(dev_flush(b->md, NULL), -ENOMEM);
+			assert_false(told(b, DID_FLUSHED, 0));
+			assert_int_equal(dev_flush(b->md, NULL), 0);
+			assert_true(told(b, DID_FLUSHED, 0));
+			if (dev_read(b->md, 0, b->model, b->size_bytes, NULL) < 0)
+				assert_int_equal(dev_read(b->md, 0, b->model, b->size_bytes, NULL), 0);
+			map_md_events(b->md, &events);
+			assert_int_equal(events.failed_members + events.read_errors, 0);
+			assert_null(events.first_error);
+			assert_int_equal(b->doubts, 0);
+			bench_free(b);
+		}
 }
 
 static void test_read_fails(void **state)
@@ -272,6 +312,114 @@ static void test_not_mended(void **state)
 	}
 }
 
+/* --- parts of pages --- */
+
+/* Writes of sectors that touch what `slot` cannot read. */
+static void write_sectors(struct bench *b)
+{
+	for (unsigned k = 0; k < 40; k++) {
+		uint64_t offset, length;
+
+		bench_random_range(b, 512, &offset, &length);
+		b->happened = 0;
+		assert_int_equal(bench_write(b, offset, length), 0);
+	}
+}
+
+/* Neither the drive nor the kernel can write a part of a page of which they cannot read the rest: whole pages are written, and no member fails. */
+static void test_part_of_a_page(void **state)
+{
+	unsigned shapes = 0;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
+		const struct shape *s = &all_shapes[i];
+		struct bench *b = start(s);
+		uint64_t rewritten = 0;
+
+		for (uint32_t slot = 0; has_redundancy(s) && slot < s->members; slot++) {
+			struct probe *p = b->probes[slot];
+			struct map_md_events events;
+
+			bench_open(b, s);
+			p->pages = true;
+			p->bad_from = 4096;
+			p->bad_end = 12288;
+			write_sectors(b);
+			bench_expect_all(b);
+			map_md_events(b->md, &events);
+			assert_int_equal(events.failed_members, 0);
+			rewritten += events.rewritten_bytes;
+			p->bad_from = p->bad_end = 0;
+			bench_expect_consistent(b);
+		}
+		shapes += rewritten != 0;
+		bench_free(b);
+	}
+	assert_true(shapes > ARRAY_SIZE(all_shapes) / 2);
+}
+
+/* The data areas begin within a page: the file's pages count, as far as they lie in one chunk. */
+static void test_part_of_a_page_askew(void **state)
+{
+	static const struct shape shapes[] = { { RAID_1, 0, 2, 0, 256 * K, 0 },
+					       { RAID_5, 2, 4, 64 * K, 256 * K, 0 },
+					       { RAID_6, 2, 5, 32 * K, 256 * K, 0 },
+					       { RAID_10, 0x102, 4, 64 * K, 256 * K, 0 },
+					       { RAID_10, 0x201, 3, 32 * K, 256 * K, 0 } };
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct bench *b = bench_new(&shapes[i]);
+		struct map_md_events events;
+		uint64_t rewritten = 0;
+
+		for (uint32_t slot = 0; slot < shapes[i].members; slot++)
+			b->members[slot].data_offset_bytes = BENCH_OFFSET - 1024;
+		for (uint32_t slot = 0; slot < shapes[i].members; slot++) {
+			struct probe *p = b->probes[slot];
+
+			bench_open(b, &shapes[i]);
+			bench_fill(b);
+			p->pages = true;
+			p->bad_from = 8192;
+			p->bad_end = 16 * K;
+			write_sectors(b);
+			bench_expect_all(b);
+			map_md_events(b->md, &events);
+			assert_int_equal(events.failed_members, 0);
+			rewritten += events.rewritten_bytes;
+			p->bad_from = p->bad_end = 0;
+		}
+		assert_true(rewritten > 0);
+		bench_free(b);
+	}
+}
+
+/* Whole pages are refused as well, and so is a write of them: the member fails. */
+static void test_page_stays_bad(void **state)
+{
+	const struct shape *shapes[] = { &all_shapes[5], &all_shapes[10], &all_shapes[19], &all_shapes[34] };
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_SIZE(shapes); i++) {
+		struct bench *b = start(shapes[i]);
+		struct probe *p = b->probes[0];
+		unsigned writes;
+
+		p->pages = p->stays_bad = true;
+		p->bad_from = 4096;
+		p->bad_end = 8192;
+		write_sectors(b);
+		assert_null(map_md_members(b->md, NULL)[0].dev);
+		writes = p->writes;
+		write_sectors(b);
+		assert_int_equal(p->writes, writes);
+		expect_without(b, shapes[i], 0);
+		bench_free(b);
+	}
+}
+
 /* Nothing may be written to an array that was opened for reading: neither what a member could not read. */
 static void test_read_only(void **state)
 {
@@ -367,6 +515,7 @@ static void test_two_fail(void **state)
 
 			b->probes[first]->fail_write = b->probes[first]->writes + 1;
 			b->probes[second]->fail_write = b->probes[second]->writes + 2;
+			b->probes[first]->fails_on = b->probes[second]->fails_on = true;
 			assert_int_equal(bench_write(b, 100, b->size_bytes - 300), 0);
 			map_md_events(b->md, &events);
 			assert_int_equal(events.failed_members, 2);
@@ -388,6 +537,7 @@ static void test_fail_is_not_recorded(void **state)
 	(void)state;
 	b->fail_result = -EIO;
 	b->probes[2]->fail_write = b->probes[2]->writes + 1;
+	b->probes[2]->fails_on = true;
 	assert_int_equal(bench_write(b, 0, b->size_bytes), -EIO);
 	/* Others may not know that the member lacks something: nothing more is acknowledged. */
 	assert_int_equal(dev_write(b->md, 0, b->model, 4096, &err), -EIO);
@@ -449,13 +599,17 @@ static void test_only_copy_fails(void **state)
 	b->members[1].valid_bytes = 32 * K;
 	bench_open(b, &s);
 	b->probes[0]->fail_write = b->probes[0]->writes + 1;
+	b->probes[0]->fails_on = true;
 	assert_int_equal(bench_write(b, 0, 1000), -EIO);
 	map_md_events(b->md, &events);
 	assert_int_equal(events.failed_members, 0);
+	b->probes[0]->fails_on = false;
 	b->probes[1]->fail_write = b->probes[1]->writes + 1;
+	b->probes[1]->fails_on = true;
 	assert_int_equal(bench_write(b, 0, 1000), 0);
 	assert_true(told(b, DID_FAIL, 1));
 	/* The other one has a bad range just there. */
+	b->probes[1]->fails_on = false;
 	bench_members(b);
 	bench_open(b, &s);
 	assert_int_equal(bench_write(b, 0, b->size_bytes), 0);
@@ -472,11 +626,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_write_fails),
 		cmocka_unit_test(test_no_room),
+		cmocka_unit_test(test_no_memory),
 		cmocka_unit_test(test_read_fails),
 		cmocka_unit_test(test_read_fails_for_good),
 		cmocka_unit_test(test_bad_place),
 		cmocka_unit_test(test_mended),
 		cmocka_unit_test(test_not_mended),
+		cmocka_unit_test(test_part_of_a_page),
+		cmocka_unit_test(test_part_of_a_page_askew),
+		cmocka_unit_test(test_page_stays_bad),
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_dead),
 		cmocka_unit_test(test_too_many),

@@ -153,6 +153,7 @@ static void test_failing(void **state)
 		struct map_md_events events;
 
 		b->probes[1]->fail_write = b->probes[1]->writes + 200;
+		b->probes[1]->fails_on = true;
 		run_threads(b, NULL);
 		map_md_events(b->md, &events);
 		assert_int_equal(events.failed_members, 1);
@@ -223,6 +224,7 @@ static void test_set_member(void **state)
 	assert_int_equal(map_md_set_member(b->md, 0, &target), 0);
 	bench_expect_all(b);
 	b->probes[0]->fail_write = b->probes[0]->writes + 1;
+	b->probes[0]->fails_on = true;
 	assert_int_equal(bench_write(b, 0, b->size_bytes), 0);
 	target.valid_bytes = 4 * K;
 	assert_int_equal(map_md_set_member(b->md, 0, &target), -EIO);
