@@ -103,6 +103,9 @@ const char *cli_bytes(uint64_t bytes);
 /** "4096", "64k", "1MiB", "8s" (sectors of 512 bytes), "0x1000": `length` characters of `text`. 0, -EINVAL, -ERANGE. */
 int cli_parse_bytes(const char *text, size_t length, uint64_t *ret_bytes);
 
+/** On standard error: members that failed while `run` was used, and read errors that redundancy hid. Nothing when there were none. */
+void cli_tell_events(struct blkalign_run *run);
+
 /** Escape for the terminal into one of a few rotating static buffers. Not for threads. */
 const char *cli_safe(const char *text);
 

@@ -253,6 +253,7 @@ int cmd_copy(const struct cli_options *o)
 		return status;
 	cli_catch_signals();
 	status = copy_node(o, stack);
+	cli_tell_events(stack);
 	err.code = blkalign_run_close(stack, &err);
 	return err.code < 0 ? cli_fail(&err) : status;
 }

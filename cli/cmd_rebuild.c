@@ -97,6 +97,7 @@ static void print_json(const struct blkalign_rebuild *b, const struct blkalign_r
 	json_add(o, "read_bytes", json_bytes(p->read_bytes));
 	json_add(o, "written_bytes", json_bytes(p->written_bytes));
 	json_add(o, "mismatch_sectors512", json_bytes(p->mismatch_sectors512));
+	json_add(o, "unreadable_bytes", json_bytes(p->unreadable_bytes));
 	for (size_t i = 0; i < blkalign_rebuild_targets(b); i++)
 		json_object_array_add(list, target_json(blkalign_rebuild_target(b, i)));
 	json_add(o, "targets", list);
@@ -144,6 +145,10 @@ static int tell_end(const struct cli_options *o, const struct blkalign_rebuild *
 		return status;
 	if (!o->json)
 		printf("done: %s read, %s written; in sync\n", cli_bytes(p->read_bytes), cli_bytes(p->written_bytes));
+	if (p->unreadable_bytes)
+		fprintf(stderr,
+			"blkalign: %s of other members could not be read; what was needed of them came from the redundancy that is left\n",
+			cli_bytes(p->unreadable_bytes));
 	if (!p->mismatch_sectors512)
 		return REBUILD_DONE;
 	cli_say("%" PRIu64 " sectors did not fit the second parity while all members could be read: what was rebuilt there may be wrong; "
@@ -169,6 +174,7 @@ int cmd_rebuild(const struct cli_options *o)
 	if (!o->dry_run)
 		status = work(o, b, &p);
 	status = tell_end(o, b, &p, status);
+	cli_tell_events(blkalign_rebuild_run(b));
 	err.code = blkalign_rebuild_close(b, &err);
 	if (err.code < 0)
 		return cli_fail(&err);

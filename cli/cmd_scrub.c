@@ -238,6 +238,8 @@ int cmd_scrub(const struct cli_options *o)
 	cli_catch_signals();
 	status = run(&j);
 	blkalign_scrub_close(j.scrub);
+	if (j.run)
+		cli_tell_events(j.run);
 	err.code = blkalign_run_close(j.run, &err);
 	return err.code < 0 ? cli_fail(&err) : status;
 }

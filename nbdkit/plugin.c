@@ -9,6 +9,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -45,6 +48,57 @@ static bool close_failed;
 static void tell(const struct blkalign_error *err)
 {
 	nbdkit_error("%s%s%s", err->where, *err->where ? ": " : "", *err->message ? err->message : strerror(-err->code));
+}
+
+/* --- members that fail --- */
+
+static pthread_mutex_t telling = PTHREAD_MUTEX_INITIALIZER;
+static atomic_size_t told;
+
+static void tell_failure(const struct blkalign_run_failure *f)
+{
+	char array[256], member[1024], slot[32] = "a spare";
+
+	if (f->slot != BLKALIGN_SLOT_NONE)
+		snprintf(slot, sizeof(slot), "slot %" PRIu32, f->slot);
+	nbdkit_error("%s: member %s (%s) failed, and is recorded as faulty on the others, which go on without it: %s",
+		     blkalign_escape(array, sizeof(array), blkalign_node_name(f->array)),
+		     blkalign_escape(member, sizeof(member), f->member), slot, f->why);
+}
+
+/* Behind every request: clients see success as long as an array can do without the member, and whoever runs the server must hear of it. */
+static void tell_failures(void)
+{
+	struct blkalign_run_failure f;
+
+	if (!blkalign_run_failure(run, told, &f))
+		return;
+	pthread_mutex_lock(&telling);
+	while (blkalign_run_failure(run, told, &f)) {
+		tell_failure(&f);
+		told++;
+	}
+	pthread_mutex_unlock(&telling);
+}
+
+/* Of arrays on which something happened. */
+static void tell_summary(void)
+{
+	const struct blkalign_graph *graph = blkalign_run_graph(run);
+
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
+		const struct blkalign_node *node = blkalign_graph_node(graph, i);
+		struct blkalign_run_events e;
+		char name[256];
+
+		if (blkalign_run_events(run, node, &e) < 0 || (!e.failed_members && !e.read_errors && !e.rewritten_bytes))
+			continue;
+		nbdkit_error("%s: in all, %zu of its members failed, %" PRIu64 " read errors of members were hidden, %" PRIu64
+			     " bytes were computed from the others and %" PRIu64 " written back%s%s",
+			     blkalign_escape(name, sizeof(name), blkalign_node_name(node)), e.failed_members, e.read_errors,
+			     e.computed_bytes, e.rewritten_bytes, e.first_error ? "; the first read error: " : "",
+			     e.first_error ? e.first_error : "");
+	}
 }
 
 /* NBD knows few errors, and nbdkit makes EINVAL of all others: what is wrong with the disks must not look like the client's mistake. */
@@ -209,7 +263,13 @@ static void plugin_cleanup(void)
 	struct blkalign_error err = { 0 };
 
 	connection_watch_stop();
-	err.code = blkalign_run_close(run, &err);
+	err.code = blkalign_run_settle(run, &err);
+	tell_failures();
+	tell_summary();
+	if (err.code >= 0)
+		err.code = blkalign_run_close(run, &err);
+	else
+		blkalign_run_close(run, NULL);
 	run = NULL;
 	if (err.code >= 0)
 		return;
@@ -345,6 +405,7 @@ static int plugin_pread(void *handle, void *buffer, uint32_t count, uint64_t off
 	int r = blkalign_run_read(run, handle, offset, buffer, count, fresh(&err));
 
 	(void)flags;
+	tell_failures();
 	return r < 0 ? fail_request(r, &err) : 0;
 }
 
@@ -354,6 +415,7 @@ static int plugin_flush(void *handle, uint32_t flags)
 	int r = blkalign_run_flush(run, handle, fresh(&err));
 
 	(void)flags;
+	tell_failures();
 	return r < 0 ? fail_request(r, &err) : 0;
 }
 
@@ -362,6 +424,7 @@ static int plugin_pwrite(void *handle, const void *buffer, uint32_t count, uint6
 	struct blkalign_error err;
 	int r = blkalign_run_write(run, handle, offset, buffer, count, fresh(&err));
 
+	tell_failures();
 	if (r < 0)
 		return fail_request(r, &err);
 	return flags & NBDKIT_FLAG_FUA ? plugin_flush(handle, 0) : 0;

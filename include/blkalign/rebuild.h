@@ -53,6 +53,7 @@ struct blkalign_rebuild_progress {
 	uint64_t written_bytes;
 	/** raid6 with one member missing: rows that do not fit although all members of them could be read. What was rebuilt there may be wrong; scrub says more. */
 	uint64_t mismatch_sectors512;
+	uint64_t unreadable_bytes; /**< of other members, that were not needed because more redundancy was left */
 };
 
 /**
@@ -75,6 +76,8 @@ BLKALIGN_API int blkalign_rebuild_step(struct blkalign_rebuild *rebuild, struct 
 
 /** The stack of the members, with what was told while it was put together. */
 BLKALIGN_API const struct blkalign_graph *blkalign_rebuild_graph(const struct blkalign_rebuild *rebuild);
+/** The open stack, for blkalign_run_events() and blkalign_run_failure(). */
+BLKALIGN_API struct blkalign_run *blkalign_rebuild_run(const struct blkalign_rebuild *rebuild);
 /** The array, and the targets in the order given. */
 BLKALIGN_API const struct blkalign_node *blkalign_rebuild_node(const struct blkalign_rebuild *rebuild);
 BLKALIGN_API size_t blkalign_rebuild_targets(const struct blkalign_rebuild *rebuild);

@@ -46,6 +46,12 @@ BLKALIGN_API int blkalign_run_open(const struct blkalign_run_options *options, c
  */
 BLKALIGN_API int blkalign_run_close(struct blkalign_run *run, struct blkalign_error *reterr);
 
+/**
+ * What closing does, without closing: everything is brought to the disks, and arrays are marked clean where that is true. For those who want to know afterwards what happened on them.
+ * Nobody may be writing meanwhile. What is written later makes arrays active again.
+ */
+BLKALIGN_API int blkalign_run_settle(struct blkalign_run *run, struct blkalign_error *reterr);
+
 /** The stack as a graph; lives as long as `run`. */
 BLKALIGN_API const struct blkalign_graph *blkalign_run_graph(const struct blkalign_run *run);
 /**
@@ -83,7 +89,7 @@ BLKALIGN_API int blkalign_run_read(struct blkalign_run *run, const struct blkali
  */
 BLKALIGN_API int blkalign_run_write(struct blkalign_run *run, const struct blkalign_node *node, uint64_t offset_bytes, const void *buffer,
 				    size_t length_bytes, struct blkalign_error *reterr);
-/** All that was written to the node, by any thread, and ended before this began, is durable on return of 0. A failed flush is final. */
+/** All that was written to the node, by any thread, and ended before this began, is durable on return of 0. A failed flush is final, but for -ENOMEM. */
 BLKALIGN_API int blkalign_run_flush(struct blkalign_run *run, const struct blkalign_node *node, struct blkalign_error *reterr);
 /**
  * Whether the bytes from `offset_bytes` on are known, without reading, to be zeros: `*ret_zero`, for `*ret_length_bytes` of the `length_bytes` asked about (1 at
@@ -91,6 +97,30 @@ BLKALIGN_API int blkalign_run_flush(struct blkalign_run *run, const struct blkal
  */
 BLKALIGN_API int blkalign_run_extent(struct blkalign_run *run, const struct blkalign_node *node, uint64_t offset_bytes,
 				     uint64_t length_bytes, bool *ret_zero, uint64_t *ret_length_bytes, struct blkalign_error *reterr);
+
+/** What happened on an array since the stack was opened. */
+struct blkalign_run_events {
+	uint64_t computed_bytes;  /**< given to readers from redundancy */
+	uint64_t read_errors;	  /**< of members, that redundancy hid */
+	uint64_t rewritten_bytes; /**< of members: written back where they could not be read, or not be written in part */
+	size_t failed_members;	  /**< blkalign_run_failure() has them */
+	const char *first_error;  /**< of a member that was read: which, where and what; NULL: none. Lives as long as `run` */
+};
+/** 0, or -EINVAL for a node whose contents do not come from an array of its own: all zeros. */
+BLKALIGN_API int blkalign_run_events(struct blkalign_run *run, const struct blkalign_node *node, struct blkalign_run_events *ret);
+
+/** A member that did not take a write or a flush, of data or of the array's records. The array goes on without it: the others record it as faulty. */
+struct blkalign_run_failure {
+	const struct blkalign_node *array;
+	uint32_t slot;	    /**< or BLKALIGN_SLOT_NONE for a spare */
+	const char *member; /**< its file or disk; raw bytes. As `why` it lives as long as `run` */
+	const char *why;    /**< its first error, a sentence */
+};
+/**
+ * The members that failed since the stack was opened, on all of its arrays, in the order in which they were noticed; false when there are no more than `index`. To be
+ * asked for the next one after requests, for these succeed as long as an array can do without a member; it costs next to nothing.
+ */
+BLKALIGN_API bool blkalign_run_failure(struct blkalign_run *run, size_t index, struct blkalign_run_failure *ret);
 
 #ifdef __cplusplus
 }

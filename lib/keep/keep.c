@@ -350,7 +350,7 @@ void keep_abandon(struct keep *keep)
 		keep_free(keep);
 }
 
-int keep_close(struct keep *keep, struct blkalign_error *reterr)
+int keep_settle(struct keep *keep, struct blkalign_error *reterr)
 {
 	int r = 0;
 
@@ -365,6 +365,13 @@ int keep_close(struct keep *keep, struct blkalign_error *reterr)
 		r = records_settle(keep, reterr);
 	io_give(keep);
 	pthread_mutex_unlock(&keep->lock);
+	return r;
+}
+
+int keep_close(struct keep *keep, struct blkalign_error *reterr)
+{
+	int r = keep_settle(keep, reterr);
+
 	keep_free(keep);
 	return r;
 }

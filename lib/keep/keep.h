@@ -82,7 +82,9 @@ int keep_lacking(struct keep *keep, struct dev *dev, struct dev *meta, uint32_t 
 /** The member is rebuilt, flushed, below `recovered_bytes` of its data area; UINT64_MAX: wholly, it counts as in sync from here. */
 int keep_recovered(struct keep *keep, uint32_t slot, uint64_t recovered_bytes, struct blkalign_error *reterr);
 
-/** Write "clean" where that is true, bits cleared where allowed. The keep is freed also on failure, which leaves the array dirty. */
+/** Write "clean" where that is true, bits cleared where allowed. Failure leaves the array dirty. Nothing is being written meanwhile; -EBUSY otherwise. */
+int keep_settle(struct keep *keep, struct blkalign_error *reterr);
+/** keep_settle(), and the end. The keep is freed also on failure. */
 int keep_close(struct keep *keep, struct blkalign_error *reterr);
 /** Free without writing anything more: as if the power had gone. */
 void keep_abandon(struct keep *keep);

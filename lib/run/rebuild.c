@@ -502,6 +502,7 @@ int blkalign_rebuild_open(const struct blkalign_rebuild_options *options, const 
 }
 
 const struct blkalign_graph *blkalign_rebuild_graph(const struct blkalign_rebuild *b) { return blkalign_run_graph(b->run); }
+struct blkalign_run *blkalign_rebuild_run(const struct blkalign_rebuild *b) { return b->run; }
 const struct blkalign_node *blkalign_rebuild_node(const struct blkalign_rebuild *b) { return b->node; }
 size_t blkalign_rebuild_targets(const struct blkalign_rebuild *b) { return b->target_count; }
 const struct blkalign_rebuild_target *blkalign_rebuild_target(const struct blkalign_rebuild *b, size_t index)

@@ -37,6 +37,7 @@ struct rebuild_worker {
 	uint64_t read_bytes;
 	uint64_t written_bytes;
 	uint64_t mismatch_sectors512;
+	uint64_t unreadable_bytes;
 	int error;
 	struct blkalign_error why;
 };
@@ -71,6 +72,7 @@ struct blkalign_rebuild {
 	uint64_t read_bytes;
 	uint64_t written_bytes;
 	uint64_t mismatch_sectors512;
+	uint64_t unreadable_bytes;
 	bool done;  /* the members are in sync */
 	int broken; /* a write or a flush failed: nothing more is recorded */
 };

@@ -80,6 +80,15 @@ static void cannot(struct rebuild_worker *w, const struct rebuild_target *t, uin
 				      t->told.slot, (unsigned long long)at, *because ? ": " : "", because);
 }
 
+/* What fails is counted: it is told when the place can be rebuilt nevertheless. */
+static bool read_counted(struct rebuild_worker *w, uint32_t slot, uint64_t at, uint8_t *buffer, size_t length)
+{
+	if (read_block(w, slot, at, buffer, length))
+		return true;
+	w->unreadable_bytes += length;
+	return false;
+}
+
 /* --- parity --- */
 
 /* Rows that all targets have already are not asked for what else they lack. */
@@ -168,7 +177,7 @@ static void small_rows(struct rebuild_worker *w, uint64_t at, size_t length)
 	for (size_t done = 0; !w->error && done < length; done += VIEW_ROW_BYTES) {
 		for (uint32_t slot = 0; !w->error && slot < w->lanes; slot++)
 			w->has[slot] = view_has_all(member(w, slot), at + done, VIEW_ROW_BYTES) &&
-				       read_block(w, slot, at + done, w->blocks[slot], VIEW_ROW_BYTES);
+				       read_counted(w, slot, at + done, w->blocks[slot], VIEW_ROW_BYTES);
 		if (!w->error)
 			compute_row(w, at + done, VIEW_ROW_BYTES);
 	}
@@ -219,7 +228,7 @@ static bool read_copy(struct rebuild_worker *w, const struct raid_origin *origin
 
 		if (copy != origin->copy && raid_locate(geometry(w), origin->array_bytes, copy, &place) == 0 &&
 		    view_has_all(member(w, place.slot), place.device_bytes, length) &&
-		    read_block(w, place.slot, place.device_bytes, w->blocks[0], length))
+		    read_counted(w, place.slot, place.device_bytes, w->blocks[0], length))
 			return true;
 	}
 	return false;
@@ -229,12 +238,13 @@ static bool read_copy(struct rebuild_worker *w, const struct raid_origin *origin
 static uint64_t mirror_piece(struct rebuild_worker *w, const struct rebuild_target *t, uint64_t at, const struct raid_origin *origin,
 			     uint64_t length)
 {
-	uint64_t row = VIEW_ROW_BYTES - at % VIEW_ROW_BYTES;
+	uint64_t row = VIEW_ROW_BYTES - at % VIEW_ROW_BYTES, unreadable_bytes = w->unreadable_bytes;
 
 	w->why.message[0] = '\0';
 	length = even_piece(w, origin, length < w->block_bytes ? length : w->block_bytes);
 	if (!read_copy(w, origin, length)) {
 		length = length < row ? length : row;
+		w->unreadable_bytes = unreadable_bytes;
 		if (!w->error && !read_copy(w, origin, length) && !w->error)
 			cannot(w, t, at);
 	}

@@ -91,7 +91,8 @@ static int collect(struct blkalign_rebuild *b, struct blkalign_error *reterr)
 		b->read_bytes += w->read_bytes;
 		b->written_bytes += w->written_bytes;
 		b->mismatch_sectors512 += w->mismatch_sectors512;
-		w->read_bytes = w->written_bytes = w->mismatch_sectors512 = 0;
+		b->unreadable_bytes += w->unreadable_bytes;
+		w->read_bytes = w->written_bytes = w->mismatch_sectors512 = w->unreadable_bytes = 0;
 		w->error = 0;
 	}
 	return error;
@@ -190,6 +191,7 @@ int blkalign_rebuild_step(struct blkalign_rebuild *b, struct blkalign_rebuild_pr
 			.read_bytes = b->read_bytes,
 			.written_bytes = b->written_bytes,
 			.mismatch_sectors512 = b->mismatch_sectors512,
+			.unreadable_bytes = b->unreadable_bytes,
 		};
 	return r;
 }

@@ -32,6 +32,8 @@ int run_new(const struct blkalign_run_options *options, struct blkalign_run **re
 	struct blkalign_run *run = calloc(1, sizeof(*run));
 	int r = run ? stack_new(graph_new("images"), options ? &options->source : NULL, &run->stack) : -ENOMEM;
 
+	if (run)
+		pthread_mutex_init(&run->events.mutex, NULL);
 	if (r >= 0)
 		r = gate_init(&run->gate);
 	if (r < 0) {
@@ -78,7 +80,9 @@ int run_start(struct blkalign_run *run, struct blkalign_error *reterr)
 
 	if (r >= 0)
 		r = remark_unknown(stack_graph(run->stack));
-	return r < 0 ? r : find_nodes(run);
+	if (r >= 0)
+		r = find_nodes(run);
+	return r < 0 ? r : events_init(run);
 }
 
 static int add_members(struct blkalign_run *run, const struct blkalign_run_options *options, const char *const *paths, size_t count,
@@ -120,8 +124,18 @@ int blkalign_run_open(const struct blkalign_run_options *options, const char *co
 static void free_run(struct blkalign_run *run)
 {
 	gate_done(&run->gate);
+	events_done(run);
 	free(run->nodes);
 	free(run);
+}
+
+int blkalign_run_settle(struct blkalign_run *run, struct blkalign_error *reterr)
+{
+	if (atomic_load(&run->flush_failed))
+		return blkalign_error_set(
+			reterr, -EIO, NULL, BLKALIGN_UNKNOWN,
+			"a flush failed: what was written may be lost, and arrays are left marked as not stopped cleanly");
+	return stack_settle(run->stack, reterr);
 }
 
 int blkalign_run_close(struct blkalign_run *run, struct blkalign_error *reterr)
@@ -130,13 +144,9 @@ int blkalign_run_close(struct blkalign_run *run, struct blkalign_error *reterr)
 
 	if (!run)
 		return 0;
-	if (atomic_load(&run->flush_failed)) {
-		/* As if the power had gone: nothing is called clean, so that the next start looks at what may be wrong. */
-		stack_free(run->stack);
-		r = blkalign_error_set(reterr, -EIO, NULL, BLKALIGN_UNKNOWN,
-				       "a flush failed: what was written may be lost, and arrays are left marked as not stopped cleanly");
-	} else
-		r = stack_close(run->stack, reterr);
+	/* After a flush that failed as if the power had gone: nothing is called clean, so that the next start looks at what may be wrong. */
+	r = run->stack ? blkalign_run_settle(run, reterr) : 0;
+	stack_free(run->stack);
 	free_run(run);
 	return r;
 }

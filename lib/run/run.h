@@ -23,8 +23,25 @@ void gate_done(struct gate *gate);
 void gate_enter(struct gate *gate, uint64_t length_bytes);
 void gate_leave(struct gate *gate, uint64_t length_bytes);
 
+/* A node whose contents come from an md device. */
+struct run_array {
+	const struct blkalign_node *node;
+	struct dev *md;
+	struct keep *keep;		       /* NULL: it is not written */
+	atomic_size_t seen_data, seen_records; /* of who failed, how many are in the list */
+};
+
+/** Who failed on which array, in the order in which it was noticed. */
+struct run_events {
+	pthread_mutex_t mutex; /* of the list */
+	VEC(struct run_array) arrays;
+	VEC(struct blkalign_run_failure) failures; /* strings are owned */
+	atomic_size_t failures_count;
+};
+
 struct blkalign_run {
 	struct gate gate;
+	struct run_events events;
 	struct stack *stack;
 	struct run_node *nodes; /* by node index */
 	bool writable;		/* asked for, on the members or on overlays */
@@ -41,6 +58,10 @@ struct run_node {
 /** blkalign_run_open() in parts: an empty stack, to which devices are added, and then put together. Both end with blkalign_run_close(). */
 int run_new(const struct blkalign_run_options *options, struct blkalign_run **ret_run);
 int run_start(struct blkalign_run *run, struct blkalign_error *reterr);
+
+/** When the stack is together; when it is no more. */
+int events_init(struct blkalign_run *run);
+void events_done(struct blkalign_run *run);
 
 /** Add the member at `path`, with what `options` (may be NULL) knows to be unreadable of it. */
 int run_add_member(struct blkalign_run *run, const struct blkalign_run_options *options, const char *path, struct blkalign_error *reterr);

@@ -96,7 +96,7 @@ int blkalign_run_flush(struct blkalign_run *run, const struct blkalign_node *nod
 	if (atomic_load(&run->flush_failed))
 		return refuse_broken(node, reterr);
 	r = dev_run(&q, 1, reterr);
-	if (r < 0)
+	if (r < 0 && !dev_error_is_ours(r))
 		atomic_store(&run->flush_failed, true);
 	return r;
 }

@@ -167,18 +167,6 @@ int stack_note_read_only(struct stack *stack)
 
 /* --- closing --- */
 
-/* An array whose last flush failed is not called clean. */
-static int close_record(struct stack_record *record, bool flushed, struct blkalign_error *reterr)
-{
-	struct keep *keep = record->keep;
-
-	record->keep = NULL;
-	if (flushed)
-		return keep_close(keep, reterr);
-	keep_abandon(keep);
-	return 0;
-}
-
 static void keep_first(int *first, int error, struct blkalign_error *to, const struct blkalign_error *from)
 {
 	if (error >= 0 || *first < 0)
@@ -188,7 +176,7 @@ static void keep_first(int *first, int error, struct blkalign_error *to, const s
 		*to = *from;
 }
 
-static int close_node(struct stack *stack, const struct blkalign_node *node, struct blkalign_error *reterr)
+static int settle_node(struct stack *stack, const struct blkalign_node *node, struct blkalign_error *reterr)
 {
 	struct stack_record *record = find_record(stack, node);
 	struct dev *dev = stack_dev(stack, node);
@@ -199,23 +187,29 @@ static int close_node(struct stack *stack, const struct blkalign_node *node, str
 	if (dev && dev->writable && !stack_read_only_because(stack, node))
 		r = dev_flush(dev, &err);
 	keep_first(&first, r, reterr, &err);
-	if (record && record->keep)
-		keep_first(&first, close_record(record, r >= 0, &err), reterr, &err);
+	/* An array whose last flush failed is not called clean. */
+	if (record && r >= 0)
+		keep_first(&first, keep_settle(record->keep, &err), reterr, &err);
 	return first;
 }
 
 /* Lower devices come first in a graph, so that backwards is from the top down. */
-int stack_close(struct stack *stack, struct blkalign_error *reterr)
+int stack_settle(struct stack *stack, struct blkalign_error *reterr)
 {
 	int first = 0;
 
-	if (!stack)
-		return 0;
 	for (size_t i = blkalign_graph_size(stack->graph); i-- > 0;) {
 		struct blkalign_error err = { 0 };
 
-		keep_first(&first, close_node(stack, blkalign_graph_node(stack->graph, i), &err), reterr, &err);
+		keep_first(&first, settle_node(stack, blkalign_graph_node(stack->graph, i), &err), reterr, &err);
 	}
-	stack_free(stack);
 	return first;
+}
+
+int stack_close(struct stack *stack, struct blkalign_error *reterr)
+{
+	int r = stack ? stack_settle(stack, reterr) : 0;
+
+	stack_free(stack);
+	return r;
 }

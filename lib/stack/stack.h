@@ -105,6 +105,8 @@ struct stack_leg stack_leg(const struct stack *stack, const struct blkalign_node
 const char *stack_read_only_because(const struct stack *stack, const struct blkalign_node *node);
 /** The node is not to be written; its device, if it has one, no longer takes writes. The first reason stays. Copied. */
 int stack_set_read_only(struct stack *stack, const struct blkalign_node *node, const char *why);
+/** Bring everything to the disks, and the arrays' records with it, uppermost first: clean where that is true. */
+int stack_settle(struct stack *stack, struct blkalign_error *reterr);
 /** Bring everything to the disks and close the arrays' records, uppermost first; then as stack_free(), also on failure. */
 int stack_close(struct stack *stack, struct blkalign_error *reterr);
 

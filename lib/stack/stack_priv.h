@@ -9,7 +9,7 @@
 /** The records of an array that may be written. */
 struct stack_record {
 	const struct blkalign_node *node;
-	struct keep *keep;		/* NULL: closed */
+	struct keep *keep;
 	struct raid_geometry *geometry; /* that the keep borrows */
 };
 

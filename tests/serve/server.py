@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """`blkalign serve` for the time of a test, and the golden arrays."""
-import pathlib, signal, subprocess
+import os, pathlib, select, signal, subprocess
 
 import nbd
 
@@ -41,6 +41,19 @@ class Server:
         _, errors = self.process.communicate(timeout=60)
         self.errors = getattr(self, "errors", "") + errors
         return self.process.returncode
+
+    def hear(self, part, seconds=60):
+        """Wait until the server has said `part` on standard error while it runs."""
+        pipe, said = self.process.stderr.fileno(), ""
+        while part not in said:
+            if not select.select([pipe], [], [], seconds)[0]:
+                raise AssertionError(f"not said: {part}; but: {said}")
+            piece = os.read(pipe, 65536).decode()
+            said += piece
+            self.errors = getattr(self, "errors", "") + piece
+            if not piece:
+                raise AssertionError(f"not said: {part}; but: {said}")
+        return said
 
     def peak_kib(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()

@@ -167,6 +167,9 @@ static void test_unreadable(void **state)
 		if (spare) {
 			assert_int_equal(r, BLKALIGN_REBUILD_DONE);
 			expect_true(&a, 0);
+			/* A row of 4 KiB; of mirrors the piece that another copy has whole. */
+			assert_in_range(p.unreadable_bytes, 4096, 65536);
+			assert_int_equal(p.unreadable_bytes % 4096, 0);
 		} else if (shapes[i].level != RAID_10) {
 			assert_int_equal(r, -EIO);
 			assert_non_null(strstr(err.message, "too many other members lack it: read of"));

@@ -13,7 +13,8 @@
 struct disk {
 	struct dev dev;
 	uint8_t *data; /* of the bench: outlives the disk */
-	bool fails_to_flush, fails_to_write;
+	bool fails_to_flush, fails_to_write, fails_to_read;
+	bool fails_records; /* to write them; data goes well */
 };
 
 static void disk_run(struct dev *dev, struct dev_request *requests, size_t count)
@@ -24,9 +25,13 @@ static void disk_run(struct dev *dev, struct dev_request *requests, size_t count
 		struct dev_request *q = &requests[i];
 
 		q->result = 0;
-		if (q->op == DEV_READ)
+		if (q->op == DEV_READ && d->fails_to_read)
+			q->result = -EIO;
+		else if (q->op == DEV_READ)
 			memcpy(q->buffer, d->data + q->offset_bytes, q->length_bytes);
 		else if ((q->op == DEV_FLUSH && d->fails_to_flush) || (q->op == DEV_WRITE && d->fails_to_write))
+			q->result = -EIO;
+		else if (q->op == DEV_WRITE && d->fails_records && q->offset_bytes == SUPER_BYTES)
 			q->result = -EIO;
 		else if (q->op == DEV_WRITE)
 			memcpy(d->data + q->offset_bytes, q->buffer, q->length_bytes);
@@ -170,6 +175,100 @@ static void test_refused(void **state)
 	bench_done(&b);
 }
 
+/* Success is told to who wrote; who asks hears who failed, once, and why. */
+static void expect_failure(const struct bench *b, unsigned member, const char *why)
+{
+	struct blkalign_run_failure f;
+	struct blkalign_run_events e;
+
+	assert_true(blkalign_run_failure(b->run, 0, &f));
+	assert_ptr_equal(f.array, b->node);
+	assert_int_equal(f.slot, member);
+	assert_string_equal(f.member, b->disks[member]->dev.name);
+	assert_string_equal(f.why, why);
+	assert_false(blkalign_run_failure(b->run, 1, &f));
+	assert_int_equal(blkalign_run_events(b->run, b->node, &e), 0);
+	assert_int_equal(e.failed_members, 1);
+}
+
+/* Of nothing that happened nothing is told. */
+static void test_uneventful(void **state)
+{
+	struct bench b = { 0 };
+	uint8_t data[4096] = { 1 };
+	struct blkalign_run_failure f;
+	struct blkalign_run_events e;
+
+	(void)state;
+	load(&b, "raid5-12-4-bitmap");
+	start(&b);
+	assert_int_equal(blkalign_run_write(b.run, b.node, 0, data, sizeof(data), NULL), 0);
+	assert_int_equal(blkalign_run_settle(b.run, NULL), 0);
+	for (unsigned i = 0; i < MEMBERS; i++)
+		assert_true(is_clean(&b, i));
+	assert_false(blkalign_run_failure(b.run, 0, &f));
+	assert_int_equal(blkalign_run_events(b.run, b.node, &e), 0);
+	assert_int_equal(e.computed_bytes + e.read_errors + e.rewritten_bytes + e.failed_members, 0);
+	assert_null(e.first_error);
+	assert_int_equal(blkalign_run_events(b.run, blkalign_graph_find(blkalign_run_graph(b.run), "m0.img"), &e), -EINVAL);
+	/* It goes on, and is settled again. */
+	assert_int_equal(blkalign_run_write(b.run, b.node, 0, data, sizeof(data), NULL), 0);
+	assert_false(is_clean(&b, 0));
+	assert_int_equal(blkalign_run_close(b.run, NULL), 0);
+	assert_true(is_clean(&b, 0));
+	bench_done(&b);
+}
+
+/* A member that cannot be read is made up for, and mended. */
+static void test_read_errors(void **state)
+{
+	struct bench b = { 0 };
+	uint8_t data[4096];
+	struct blkalign_run_events e;
+
+	(void)state;
+	load(&b, "raid5-12-4-bitmap");
+	start(&b);
+	e.read_errors = 0;
+	for (unsigned i = 0; !e.read_errors && i < MEMBERS; i++) {
+		b.disks[i]->fails_to_read = true;
+		assert_int_equal(blkalign_run_read(b.run, b.node, 0, data, sizeof(data), NULL), 0);
+		b.disks[i]->fails_to_read = false;
+		assert_int_equal(blkalign_run_events(b.run, b.node, &e), 0);
+	}
+	assert_int_equal(e.read_errors, 1);
+	assert_int_equal(e.computed_bytes, 4096);
+	assert_int_equal(e.failed_members, 1); /* what was written back could not be read again */
+	assert_non_null(strstr(e.first_error, ".img: read of 4096 bytes at byte "));
+	assert_int_equal(blkalign_run_close(b.run, NULL), 0);
+	bench_done(&b);
+}
+
+/* Its records cannot be written: found when the array becomes active, or at the very end. Data that fails later is not told as another failure. */
+static void test_records_fail(void **state)
+{
+	uint8_t data[192 * 1024] = { 1 };
+
+	(void)state;
+	for (unsigned late = 0; late < 2; late++) {
+		struct bench b = { 0 };
+
+		load(&b, "raid5-12-4-bitmap");
+		start(&b);
+		b.disks[1]->fails_records = !late;
+		assert_int_equal(blkalign_run_write(b.run, b.node, 0, data, sizeof(data), NULL), 0);
+		b.disks[1]->fails_records = true;
+		assert_int_equal(blkalign_run_settle(b.run, NULL), 0);
+		expect_failure(&b, 1, "write of 4096 bytes at byte 4096 failed: Input/output error");
+		b.disks[1]->fails_to_write = true;
+		assert_int_equal(blkalign_run_write(b.run, b.node, 0, data, sizeof(data), NULL), 0);
+		expect_failure(&b, 1, "write of 4096 bytes at byte 4096 failed: Input/output error");
+		assert_int_equal(role(&b, 0, 1), 0xfffe);
+		assert_int_equal(blkalign_run_close(b.run, NULL), 0);
+		bench_done(&b);
+	}
+}
+
 /* A member that does not flush is a member less. */
 static void test_one_fails_to_flush(void **state)
 {
@@ -187,6 +286,7 @@ static void test_one_fails_to_flush(void **state)
 		fail_msg("%s: %s", err.where, err.message);
 	assert_int_equal(role(&b, 0, 2), 0xfffe);
 	assert_int_equal(role(&b, 3, 2), 0xfffe);
+	expect_failure(&b, 2, "flush of 0 bytes at byte 0 failed: Input/output error");
 	assert_int_equal(blkalign_run_read(b.run, b.node, 0, found, sizeof(found), NULL), 0);
 	assert_memory_equal(found, data, sizeof(data));
 	assert_int_equal(blkalign_run_close(b.run, NULL), 0);
@@ -243,8 +343,9 @@ static void test_close_fails(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_written),		  cmocka_unit_test(test_refused),     cmocka_unit_test(test_one_fails_to_flush),
-		cmocka_unit_test(test_all_fail_to_flush), cmocka_unit_test(test_close_fails),
+		cmocka_unit_test(test_written),		  cmocka_unit_test(test_refused),      cmocka_unit_test(test_one_fails_to_flush),
+		cmocka_unit_test(test_all_fail_to_flush), cmocka_unit_test(test_close_fails),  cmocka_unit_test(test_uneventful),
+		cmocka_unit_test(test_read_errors),	  cmocka_unit_test(test_records_fail),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
