@@ -531,4 +531,38 @@ static const struct shape all_shapes[] = {
 	{ RAID_10, 0x40202, 6, 4 * K, 16 * K, 0 },
 };
 
+static inline bool bench_redundant(const struct shape *s) { return s->level != RAID_LINEAR && s->level != RAID_0; }
+
+static inline struct bench *bench_start(const struct shape *s)
+{
+	struct bench *b = bench_new(s);
+
+	bench_open(b, s);
+	bench_fill(b);
+	bench_reset_counts(b);
+	b->keep_journal = true;
+	return b;
+}
+
+static inline bool bench_told(const struct bench *b, enum what what, uint32_t slot)
+{
+	for (size_t i = 0; i < b->happened; i++)
+		if (b->journal[i].what == what && b->journal[i].slot == slot)
+			return true;
+	return false;
+}
+
+/* Without the member everything is there. */
+static inline void bench_expect_without(struct bench *b, const struct shape *s, uint32_t slot)
+{
+	const struct map_md_member *now = map_md_members(b->md, NULL);
+
+	assert_null(now[slot].dev);
+	bench_expect_all(b);
+	bench_members(b);
+	b->members[slot].dev = NULL;
+	bench_open(b, s);
+	bench_expect_all(b);
+}
+
 #endif

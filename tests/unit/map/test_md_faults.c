@@ -2,40 +2,6 @@
 /* Members that fail to read, write or flush, each at each of its requests: no false success, nothing lost that redundancy holds. */
 #include "md_bench.h"
 
-static bool has_redundancy(const struct shape *s) { return s->level != RAID_LINEAR && s->level != RAID_0; }
-
-static struct bench *start(const struct shape *s)
-{
-	struct bench *b = bench_new(s);
-
-	bench_open(b, s);
-	bench_fill(b);
-	bench_reset_counts(b);
-	b->keep_journal = true;
-	return b;
-}
-
-static bool told(const struct bench *b, enum what what, uint32_t slot)
-{
-	for (size_t i = 0; i < b->happened; i++)
-		if (b->journal[i].what == what && b->journal[i].slot == slot)
-			return true;
-	return false;
-}
-
-/* Without the member everything is there. */
-static void expect_without(struct bench *b, const struct shape *s, uint32_t slot)
-{
-	const struct map_md_member *now = map_md_members(b->md, NULL);
-
-	assert_null(now[slot].dev);
-	bench_expect_all(b);
-	bench_members(b);
-	b->members[slot].dev = NULL;
-	bench_open(b, s);
-	bench_expect_all(b);
-}
-
 /* Some random work; true when the fault came. */
 static bool work(struct bench *b, uint32_t slot, bool *refused)
 {
@@ -53,7 +19,7 @@ static bool work(struct bench *b, uint32_t slot, bool *refused)
 		if (events.failed_members) {
 			struct map_failure failure;
 
-			assert_true(told(b, DID_FAIL, slot));
+			assert_true(bench_told(b, DID_FAIL, slot));
 			assert_int_equal(events.failed_members, 1);
 			assert_true(map_md_failure(b->md, 0, &failure) && failure.slot == slot);
 			assert_string_equal(failure.member, b->probes[slot]->dev.name);
@@ -72,7 +38,7 @@ static void test_write_fails(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
 		const struct shape *s = &all_shapes[i];
-		struct bench *b = start(s);
+		struct bench *b = bench_start(s);
 
 		for (uint32_t slot = 0; slot < s->members; slot++)
 			for (unsigned nth = 1; nth < 6; nth++) {
@@ -89,9 +55,9 @@ static void test_write_fails(void **state)
 				}
 				b->probes[slot]->fail_write = 0;
 				failed++;
-				assert_int_equal(refused, !has_redundancy(s));
-				if (has_redundancy(s))
-					expect_without(b, s, slot);
+				assert_int_equal(refused, !bench_redundant(s));
+				if (bench_redundant(s))
+					bench_expect_without(b, s, slot);
 				bench_members(b);
 				bench_open(b, s);
 				assert_int_equal(bench_write(b, 0, b->size_bytes), 0);
@@ -108,7 +74,7 @@ static void refuses(int error)
 
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
 		const struct shape *s = &all_shapes[i];
-		struct bench *b = start(s);
+		struct bench *b = bench_start(s);
 
 		for (unsigned nth = 1; nth < 6; nth++) {
 			uint64_t offset, length;
@@ -127,7 +93,7 @@ static void refuses(int error)
 			map_md_events(b->md, &events);
 			assert_int_equal(events.failed_members, 0);
 			for (uint32_t slot = 0; slot < s->members; slot++) {
-				assert_false(told(b, DID_FAIL, slot));
+				assert_false(bench_told(b, DID_FAIL, slot));
 				b->probes[slot]->fail_write = 0;
 			}
 			if (r < 0) {
@@ -158,7 +124,7 @@ static void test_no_memory(void **state)
 	refuses(-ENOMEM);
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++)
 		for (uint32_t slot = 0; slot < all_shapes[i].members; slot++) {
-			struct bench *b = start(&all_shapes[i]);
+			struct bench *b = bench_start(&all_shapes[i]);
 			struct map_md_events events;
 
 			b->probes[slot]->error = -ENOMEM;
@@ -166,9 +132,9 @@ static void test_no_memory(void **state)
 			b->probes[slot]->fail_flush = 1;
 			b->happened = 0;
 			assert_int_equal(dev_flush(b->md, NULL), -ENOMEM);
-			assert_false(told(b, DID_FLUSHED, 0));
+			assert_false(bench_told(b, DID_FLUSHED, 0));
 			assert_int_equal(dev_flush(b->md, NULL), 0);
-			assert_true(told(b, DID_FLUSHED, 0));
+			assert_true(bench_told(b, DID_FLUSHED, 0));
 			if (dev_read(b->md, 0, b->model, b->size_bytes, NULL) < 0)
 				assert_int_equal(dev_read(b->md, 0, b->model, b->size_bytes, NULL), 0);
 			map_md_events(b->md, &events);
@@ -184,9 +150,9 @@ static void test_read_fails(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
 		const struct shape *s = &all_shapes[i];
-		struct bench *b = start(s);
+		struct bench *b = bench_start(s);
 
-		for (uint32_t slot = 0; has_redundancy(s) && slot < s->members; slot++)
+		for (uint32_t slot = 0; bench_redundant(s) && slot < s->members; slot++)
 			for (unsigned nth = 1; nth < 6; nth++) {
 				struct map_md_events events;
 
@@ -217,7 +183,7 @@ static void test_read_fails(void **state)
 static void test_read_fails_for_good(void **state)
 {
 	struct blkalign_error err = { 0 };
-	struct bench *b = start(&all_shapes[1]);
+	struct bench *b = bench_start(&all_shapes[1]);
 	uint8_t byte;
 
 	(void)state;
@@ -235,9 +201,9 @@ static void test_bad_place(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
 		const struct shape *s = &all_shapes[i];
-		struct bench *b = start(s);
+		struct bench *b = bench_start(s);
 
-		for (uint32_t slot = 0; has_redundancy(s) && slot < s->members; slot++)
+		for (uint32_t slot = 0; bench_redundant(s) && slot < s->members; slot++)
 			for (unsigned writing = 0; writing < 2; writing++) {
 				struct probe *p = b->probes[slot];
 				struct map_md_events events;
@@ -269,7 +235,7 @@ static void test_bad_place(void **state)
 static void test_mended(void **state)
 {
 	const struct shape s = { RAID_6, 2, 5, 64 * K, 128 * K, 0 };
-	struct bench *b = start(&s);
+	struct bench *b = bench_start(&s);
 	struct raid_stripe stripe = raid_stripe_at(&b->geometry, 0);
 	uint32_t slot = raid_data_slot(&b->geometry, &stripe, 1), other = raid_data_slot(&b->geometry, &stripe, 2);
 	struct map_md_events events;
@@ -300,122 +266,14 @@ static void test_not_mended(void **state)
 
 	(void)state;
 	for (unsigned i = 0; i < ARRAY_SIZE(shapes); i++) {
-		struct bench *b = start(shapes[i]);
+		struct bench *b = bench_start(shapes[i]);
 
 		b->probes[0]->bad_from = 4096;
 		b->probes[0]->bad_end = 8192;
 		b->probes[0]->stays_bad = true;
 		bench_expect_all(b);
-		assert_true(told(b, DID_FAIL, 0));
-		expect_without(b, shapes[i], 0);
-		bench_free(b);
-	}
-}
-
-/* --- parts of pages --- */
-
-/* Writes of sectors that touch what `slot` cannot read. */
-static void write_sectors(struct bench *b)
-{
-	for (unsigned k = 0; k < 40; k++) {
-		uint64_t offset, length;
-
-		bench_random_range(b, 512, &offset, &length);
-		b->happened = 0;
-		assert_int_equal(bench_write(b, offset, length), 0);
-	}
-}
-
-/* Neither the drive nor the kernel can write a part of a page of which they cannot read the rest: whole pages are written, and no member fails. */
-static void test_part_of_a_page(void **state)
-{
-	unsigned shapes = 0;
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
-		const struct shape *s = &all_shapes[i];
-		struct bench *b = start(s);
-		uint64_t rewritten = 0;
-
-		for (uint32_t slot = 0; has_redundancy(s) && slot < s->members; slot++) {
-			struct probe *p = b->probes[slot];
-			struct map_md_events events;
-
-			bench_open(b, s);
-			p->pages = true;
-			p->bad_from = 4096;
-			p->bad_end = 12288;
-			write_sectors(b);
-			bench_expect_all(b);
-			map_md_events(b->md, &events);
-			assert_int_equal(events.failed_members, 0);
-			rewritten += events.rewritten_bytes;
-			p->bad_from = p->bad_end = 0;
-			bench_expect_consistent(b);
-		}
-		shapes += rewritten != 0;
-		bench_free(b);
-	}
-	assert_true(shapes > ARRAY_SIZE(all_shapes) / 2);
-}
-
-/* The data areas begin within a page: the file's pages count, as far as they lie in one chunk. */
-static void test_part_of_a_page_askew(void **state)
-{
-	static const struct shape shapes[] = { { RAID_1, 0, 2, 0, 256 * K, 0 },
-					       { RAID_5, 2, 4, 64 * K, 256 * K, 0 },
-					       { RAID_6, 2, 5, 32 * K, 256 * K, 0 },
-					       { RAID_10, 0x102, 4, 64 * K, 256 * K, 0 },
-					       { RAID_10, 0x201, 3, 32 * K, 256 * K, 0 } };
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(shapes); i++) {
-		struct bench *b = bench_new(&shapes[i]);
-		struct map_md_events events;
-		uint64_t rewritten = 0;
-
-		for (uint32_t slot = 0; slot < shapes[i].members; slot++)
-			b->members[slot].data_offset_bytes = BENCH_OFFSET - 1024;
-		for (uint32_t slot = 0; slot < shapes[i].members; slot++) {
-			struct probe *p = b->probes[slot];
-
-			bench_open(b, &shapes[i]);
-			bench_fill(b);
-			p->pages = true;
-			p->bad_from = 8192;
-			p->bad_end = 16 * K;
-			write_sectors(b);
-			bench_expect_all(b);
-			map_md_events(b->md, &events);
-			assert_int_equal(events.failed_members, 0);
-			rewritten += events.rewritten_bytes;
-			p->bad_from = p->bad_end = 0;
-		}
-		assert_true(rewritten > 0);
-		bench_free(b);
-	}
-}
-
-/* Whole pages are refused as well, and so is a write of them: the member fails. */
-static void test_page_stays_bad(void **state)
-{
-	const struct shape *shapes[] = { &all_shapes[5], &all_shapes[10], &all_shapes[19], &all_shapes[34] };
-
-	(void)state;
-	for (unsigned i = 0; i < ARRAY_SIZE(shapes); i++) {
-		struct bench *b = start(shapes[i]);
-		struct probe *p = b->probes[0];
-		unsigned writes;
-
-		p->pages = p->stays_bad = true;
-		p->bad_from = 4096;
-		p->bad_end = 8192;
-		write_sectors(b);
-		assert_null(map_md_members(b->md, NULL)[0].dev);
-		writes = p->writes;
-		write_sectors(b);
-		assert_int_equal(p->writes, writes);
-		expect_without(b, shapes[i], 0);
+		assert_true(bench_told(b, DID_FAIL, 0));
+		bench_expect_without(b, shapes[i], 0);
 		bench_free(b);
 	}
 }
@@ -423,7 +281,7 @@ static void test_page_stays_bad(void **state)
 /* Nothing may be written to an array that was opened for reading: neither what a member could not read. */
 static void test_read_only(void **state)
 {
-	struct bench *b = start(&all_shapes[10]);
+	struct bench *b = bench_start(&all_shapes[10]);
 	struct map_md_events events;
 
 	(void)state;
@@ -445,8 +303,8 @@ static void test_dead(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
 		const struct shape *s = &all_shapes[i];
 
-		for (uint32_t slot = 0; has_redundancy(s) && slot < s->members; slot++) {
-			struct bench *b = start(s);
+		for (uint32_t slot = 0; bench_redundant(s) && slot < s->members; slot++) {
+			struct bench *b = bench_start(s);
 
 			b->probes[slot]->dead = true;
 			for (unsigned k = 0; k < 10; k++) {
@@ -459,7 +317,7 @@ static void test_dead(void **state)
 				assert_int_equal(bench_write(b, offset, length), 0);
 			}
 			assert_int_equal(bench_write(b, 0, b->size_bytes), 0);
-			expect_without(b, s, slot);
+			bench_expect_without(b, s, slot);
 			bench_free(b);
 		}
 	}
@@ -471,7 +329,7 @@ static void test_too_many(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++) {
 		const struct shape *s = &all_shapes[i];
-		struct bench *b = start(s);
+		struct bench *b = bench_start(s);
 		const struct map_md_member *now;
 		struct map_md_events events;
 		uint64_t from = b->size_bytes / 2 + 10;
@@ -510,7 +368,7 @@ static void test_two_fail(void **state)
 	(void)state;
 	for (uint32_t first = 0; first < s->members; first++)
 		for (uint32_t second = 0; second < first; second++) {
-			struct bench *b = start(s);
+			struct bench *b = bench_start(s);
 			struct map_md_events events;
 
 			b->probes[first]->fail_write = b->probes[first]->writes + 1;
@@ -519,7 +377,7 @@ static void test_two_fail(void **state)
 			assert_int_equal(bench_write(b, 100, b->size_bytes - 300), 0);
 			map_md_events(b->md, &events);
 			assert_int_equal(events.failed_members, 2);
-			assert_true(told(b, DID_FAIL, first) && told(b, DID_FAIL, second));
+			assert_true(bench_told(b, DID_FAIL, first) && bench_told(b, DID_FAIL, second));
 			bench_expect_all(b);
 			bench_members(b);
 			b->members[first].dev = b->members[second].dev = NULL;
@@ -532,7 +390,7 @@ static void test_two_fail(void **state)
 static void test_fail_is_not_recorded(void **state)
 {
 	struct blkalign_error err = { 0 };
-	struct bench *b = start(&all_shapes[10]);
+	struct bench *b = bench_start(&all_shapes[10]);
 
 	(void)state;
 	b->fail_result = -EIO;
@@ -552,15 +410,15 @@ static void test_flush_fails(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(all_shapes); i++)
 		for (uint32_t slot = 0; slot < all_shapes[i].members; slot++) {
 			const struct shape *s = &all_shapes[i];
-			struct bench *b = start(s);
+			struct bench *b = bench_start(s);
 
 			b->probes[slot]->fail_flush = 1;
-			assert_int_equal(dev_flush(b->md, NULL), has_redundancy(s) ? 0 : -EIO);
-			if (has_redundancy(s)) {
-				assert_true(told(b, DID_FAIL, slot));
+			assert_int_equal(dev_flush(b->md, NULL), bench_redundant(s) ? 0 : -EIO);
+			if (bench_redundant(s)) {
+				assert_true(bench_told(b, DID_FAIL, slot));
 				assert_int_equal(b->journal[b->happened - 1].what, DID_FLUSHED);
 				assert_int_equal(dev_flush(b->md, NULL), 0);
-				expect_without(b, s, slot);
+				bench_expect_without(b, s, slot);
 			} else {
 				/* The next one would succeed. */
 				assert_int_equal(b->doubts, 1);
@@ -575,7 +433,7 @@ static void test_flush_fails(void **state)
 /* A flush of the guard's own failed, which may have cost the data that this one was to make durable. */
 static void test_flush_of_the_guard_failed(void **state)
 {
-	struct bench *b = start(&all_shapes[10]);
+	struct bench *b = bench_start(&all_shapes[10]);
 
 	(void)state;
 	b->flushed_result = -EIO;
@@ -592,7 +450,7 @@ static void test_only_copy_fails(void **state)
 {
 	const struct shape s = { RAID_1, 0, 2, 0, 64 * K, 0 };
 	static const struct byte_range bad = { 8 * K, 4 * K };
-	struct bench *b = start(&s);
+	struct bench *b = bench_start(&s);
 	struct map_md_events events;
 
 	(void)state;
@@ -607,7 +465,7 @@ static void test_only_copy_fails(void **state)
 	b->probes[1]->fail_write = b->probes[1]->writes + 1;
 	b->probes[1]->fails_on = true;
 	assert_int_equal(bench_write(b, 0, 1000), 0);
-	assert_true(told(b, DID_FAIL, 1));
+	assert_true(bench_told(b, DID_FAIL, 1));
 	/* The other one has a bad range just there. */
 	b->probes[1]->fails_on = false;
 	bench_members(b);
@@ -632,9 +490,6 @@ int main(void)
 		cmocka_unit_test(test_bad_place),
 		cmocka_unit_test(test_mended),
 		cmocka_unit_test(test_not_mended),
-		cmocka_unit_test(test_part_of_a_page),
-		cmocka_unit_test(test_part_of_a_page_askew),
-		cmocka_unit_test(test_page_stays_bad),
 		cmocka_unit_test(test_read_only),
 		cmocka_unit_test(test_dead),
 		cmocka_unit_test(test_too_many),
