@@ -4,12 +4,13 @@
  *
  *   md-writer fill FILE                        every sector says where it is, tag 0
  *   md-writer write SEED COUNT LOG MEMBER...   COUNT writes through the library, with a flush now and then
- *   md-writer write-file SEED COUNT LOG FILE   the same to a file or block device
+ *   md-writer write-file SEED COUNT LOG FILE   the same to a file or block device, past its cache: what is acknowledged is settled
  *   md-writer check LOG FILE                   every sector holds what the log says
  *   md-writer read LOG MEMBER...               the same, read through the library
  *
- * The log has a line "w FIRST COUNT TAG" before each write and "a TAG" when it was acknowledged, so that it is right as well when the writer is killed: a write that was
- * under way may be there or not, sector by sector. Four threads write, each to its own quarter. BLKALIGN_FORCE=1: dirty degraded arrays are opened.
+ * The log, a file or an empty disk, has a line "w FIRST COUNT TAG" before each write and "a TAG" when it was acknowledged, so that it is right as well when the writer is
+ * killed: a write that was under way may be there or not, sector by sector. Four threads write, each to its own quarter. SHARE=N: only the first of N parts of the contents
+ * is written. BLKALIGN_FORCE=1: dirty degraded arrays are opened.
  */
 #include <err.h>
 #include <fcntl.h>
@@ -127,9 +128,16 @@ static uint64_t draw(uint64_t *state)
 	return z ^ z >> 31;
 }
 
+/* Of a disk, unlike a file, threads that share it can write to the same place. */
 static void note(int log, const char *line)
 {
-	if (write(log, line, strlen(line)) != (ssize_t)strlen(line))
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	ssize_t written;
+
+	pthread_mutex_lock(&mutex);
+	written = write(log, line, strlen(line));
+	pthread_mutex_unlock(&mutex);
+	if (written != (ssize_t)strlen(line))
 		err(1, "log");
 }
 
@@ -155,7 +163,7 @@ static void one_write(struct writer *w, uint8_t *data)
 static void *write_part(void *argument)
 {
 	struct writer *w = argument;
-	uint8_t *data = malloc(PIECE_BYTES);
+	uint8_t *data = aligned_alloc(4096, PIECE_BYTES); /* O_DIRECT */
 
 	if (!data)
 		err(1, "memory");
@@ -170,16 +178,17 @@ static void *write_part(void *argument)
 
 static void write_all(struct target *t, const char *seed, const char *count, int log)
 {
+	const char *share = getenv("SHARE");
+	uint64_t sectors = t->sectors / (share ? strtoull(share, NULL, 10) : 1), quarter = sectors / THREADS;
 	struct writer writers[THREADS];
 	pthread_t threads[THREADS];
-	uint64_t quarter = t->sectors / THREADS;
 
 	for (unsigned i = 0; i < THREADS; i++) {
 		writers[i] = (struct writer){ .target = t,
 					      .log = log,
 					      .random = strtoull(seed, NULL, 10) * THREADS + i,
 					      .first = quarter * i,
-					      .sectors = i + 1 < THREADS ? quarter : t->sectors - quarter * i,
+					      .sectors = i + 1 < THREADS ? quarter : sectors - quarter * i,
 					      .count = (unsigned)strtoul(count, NULL, 10) / THREADS };
 		if (pthread_create(&threads[i], NULL, write_part, &writers[i]) != 0)
 			errx(1, "no thread");
@@ -211,9 +220,9 @@ struct pending {
 	bool acknowledged;
 };
 
-static int open_log(const char *path, bool append)
+static int open_log(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | (append ? O_APPEND : 0), 0600);
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_DSYNC, 0600);
 
 	if (fd < 0)
 		err(1, "%s", path);
@@ -223,7 +232,7 @@ static int open_log(const char *path, bool append)
 /* All writes of a log, by tag. */
 static struct pending *read_log(const char *path, uint32_t *ret_tags)
 {
-	FILE *f = fdopen(open_log(path, false), "r");
+	FILE *f = fdopen(open_log(path), "r");
 	struct pending *all = NULL;
 	unsigned long long first, count;
 	uint32_t tag, tags = 1;
@@ -293,12 +302,18 @@ static void check(struct target *t, const char *log)
 	free(all);
 }
 
-static void continue_log(const char *path)
+/* Lines are added behind those that are there. A disk does not tell where that is: it is an empty one. */
+static int continue_log(const char *path)
 {
+	int log = open_log(path);
 	uint32_t tags;
+	struct stat st;
 
 	free(read_log(path, &tags));
 	next_tag = tags;
+	if (fstat(log, &st) < 0 || (S_ISREG(st.st_mode) && lseek(log, 0, SEEK_END) < 0))
+		err(1, "%s", path);
+	return log;
 }
 
 int main(int argc, char **argv)
@@ -311,12 +326,11 @@ int main(int argc, char **argv)
 		open_file(&t, O_RDWR, argv[2]);
 		fill(&t);
 	} else if (writes && argc > 5) {
-		continue_log(argv[4]);
 		if (verb[5])
-			open_file(&t, O_RDWR, argv[5]);
+			open_file(&t, O_RDWR | O_DIRECT | O_DSYNC, argv[5]);
 		else
 			open_members(&t, true, argv + 5);
-		write_all(&t, argv[2], argv[3], open_log(argv[4], true));
+		write_all(&t, argv[2], argv[3], continue_log(argv[4]));
 	} else if (strcmp(verb, "check") == 0 && argc > 3) {
 		open_file(&t, O_RDONLY, argv[3]);
 		check(&t, argv[2]);
