@@ -29,6 +29,7 @@
 #define SECTOR	    512U
 #define THREADS	    4U
 #define PIECE_BYTES (1024U * 1024U)
+#define TAG_SHIFT   40U
 
 /* Where contents are: an open stack, or a file. */
 struct target {
@@ -103,7 +104,7 @@ static void flush(struct target *t)
 
 static void fill_sector(uint8_t *data, uint64_t sector, uint32_t tag)
 {
-	uint64_t value = sector | (uint64_t)tag << 40;
+	uint64_t value = sector | (uint64_t)tag << TAG_SHIFT;
 
 	for (unsigned i = 0; i < SECTOR; i += sizeof(value))
 		memcpy(data + i, &value, sizeof(value));
@@ -273,15 +274,14 @@ static bool admits(const struct pending *all, uint32_t tags, uint64_t sector, ui
 
 static void check_sector(const struct pending *all, uint32_t tags, uint64_t sector, const uint8_t *data)
 {
-	uint8_t expected[SECTOR];
-	uint64_t found;
+	uint64_t found, place = (UINT64_C(1) << TAG_SHIFT) - 1;
 
 	memcpy(&found, data, sizeof(found));
-	fill_sector(expected, sector, (uint32_t)(found >> 40));
-	if (memcmp(data, expected, SECTOR) != 0)
+	if ((found & place) != sector || memcmp(data, data + sizeof(found), SECTOR - sizeof(found)) != 0)
 		errx(1, "sector %llu holds what was never written there: %#llx ...", (unsigned long long)sector, (unsigned long long)found);
-	if (!admits(all, tags, sector, (uint32_t)(found >> 40)))
-		errx(1, "sector %llu holds write %u, which is not the last one there", (unsigned long long)sector, (unsigned)(found >> 40));
+	if (!admits(all, tags, sector, (uint32_t)(found >> TAG_SHIFT)))
+		errx(1, "sector %llu holds write %u, which is not the last one there", (unsigned long long)sector,
+		     (unsigned)(found >> TAG_SHIFT));
 }
 
 static void check(struct target *t, const char *log)
