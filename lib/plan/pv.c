@@ -65,10 +65,14 @@ static int wipe(struct plan *plan, const struct plan_place *place, bool force, s
 	if (count && !force)
 		return refuse_signatures(place, magics, count, reterr);
 	for (size_t i = 0; r >= 0 && i < count; i++) {
+		uint64_t at = magics[i].offset_bytes;
 		char reason[80];
 
+		/* In its place comes the label, at once. */
+		if (at / 512 == LABEL_AT && (at + magics[i].length_bytes - 1) / 512 == LABEL_AT)
+			continue;
 		snprintf(reason, sizeof(reason), "wipe the signature of %s", magics[i].type);
-		r = plan_write(plan, place, magics[i].offset_bytes, NULL, magics[i].length_bytes, reason, reterr);
+		r = plan_write(plan, place, at, NULL, magics[i].length_bytes, reason, reterr);
 	}
 	return r;
 }
