@@ -30,7 +30,7 @@ static void print_words(const struct cli_options *o, const struct blkalign_creat
 
 	for (size_t i = 0; (word = blkalign_create_word(create, i, &detail)); i++)
 		if (o->verbose || !detail)
-			printf("%s\n", word);
+			cli_wrap(word, 2);
 }
 
 static void print_writes(const struct blkalign_create *create)

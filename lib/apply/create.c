@@ -15,7 +15,7 @@ struct blkalign_create {
 	size_t path_count;
 	struct plan *plan;
 	const char *lv;	       /* that there must be afterwards, or NULL */
-	const char *vg;	       /* likewise */
+	const char *vg;	       /* likewise: of `create vg` */
 	VEC(const char *) pvs; /* nodes that must carry a PV afterwards */
 	bool applied;
 };
@@ -153,6 +153,33 @@ static int add_place(struct session *s, const struct blkalign_node *node, struct
 	return run_dev(s->run, node, &place->dev, reterr);
 }
 
+static bool carries_pv(const struct blkalign_node *node)
+{
+	for (size_t i = 0; i < blkalign_node_uppers(node); i++)
+		if (blkalign_node_kind(blkalign_node_upper(node, i)) == BLKALIGN_KIND_PV)
+			return true;
+	return false;
+}
+
+static bool below_a_pv(const struct blkalign_node *node)
+{
+	for (size_t i = 0; i < blkalign_node_uppers(node); i++) {
+		const struct blkalign_node *upper = blkalign_node_upper(node, i);
+
+		if (blkalign_node_kind(upper) == BLKALIGN_KIND_PV || below_a_pv(upper))
+			return true;
+	}
+	return false;
+}
+
+/* Without names: for a group what carries PVs, also arrays and partitions, and of the rest the disks, which are then refused by name; else the disks. */
+static bool is_meant(const struct session *s, const struct blkalign_node *node)
+{
+	bool disk = blkalign_node_kind(node) == BLKALIGN_KIND_DISK;
+
+	return s->create->vg ? carries_pv(node) || (disk && !below_a_pv(node)) : disk;
+}
+
 static int find_places(struct session *s, const struct blkalign_create_options *o, struct blkalign_error *reterr)
 {
 	const struct blkalign_graph *graph = blkalign_run_graph(s->run);
@@ -171,7 +198,7 @@ static int find_places(struct session *s, const struct blkalign_create_options *
 	for (size_t i = 0; r >= 0 && !o->node_count && i < blkalign_graph_size(graph); i++) {
 		const struct blkalign_node *node = blkalign_graph_node(graph, i);
 
-		if (blkalign_node_kind(node) == BLKALIGN_KIND_DISK)
+		if (is_meant(s, node))
 			r = add_place(s, node, reterr);
 	}
 	return r;
@@ -181,8 +208,8 @@ static int find_places(struct session *s, const struct blkalign_create_options *
 
 /* `make` plans; what the three have in common is done here. */
 static int create(const struct blkalign_create_options *o, const char *const *paths, size_t count,
-		  int (*make)(struct session *, const void *, struct blkalign_error *), const void *options, struct blkalign_create **ret,
-		  struct blkalign_error *reterr)
+		  int (*make)(struct session *, const void *, struct blkalign_error *), const void *options, const char *vg,
+		  struct blkalign_create **ret, struct blkalign_error *reterr)
 {
 	struct blkalign_create *c = calloc(1, sizeof(*c));
 	_cleanup_(session_done) struct session s = { .create = c };
@@ -193,6 +220,8 @@ static int create(const struct blkalign_create_options *o, const char *const *pa
 	c->source = o->source;
 	c->command = strdup(o->command ? o->command : "blkalign");
 	r = c->command ? plan_new(&c->plan) : -ENOMEM;
+	if (r >= 0 && vg)
+		r = (c->vg = arena_strdup(c->plan->arena, vg)) ? 0 : -ENOMEM;
 	if (r >= 0)
 		r = take_paths(c, paths, count);
 	if (r >= 0)
@@ -238,7 +267,7 @@ static int make_pv(struct session *s, const void *options, struct blkalign_error
 int blkalign_create_pv(const struct blkalign_create_options *options, const struct blkalign_create_pv_options *pv, const char *const *paths,
 		       size_t count, struct blkalign_create **ret_create, struct blkalign_error *reterr)
 {
-	return create(options, paths, count, make_pv, pv, ret_create, reterr);
+	return create(options, paths, count, make_pv, pv, NULL, ret_create, reterr);
 }
 
 static int make_vg(struct session *s, const void *options, struct blkalign_error *reterr)
@@ -246,16 +275,13 @@ static int make_vg(struct session *s, const void *options, struct blkalign_error
 	const struct blkalign_create_vg_options *o = options;
 	const struct plan_vg_options vg = { .name = o->name, .extent_bytes = o->extent_bytes };
 
-	s->create->vg = arena_strdup(s->create->plan->arena, o->name);
-	if (!s->create->vg)
-		return -ENOMEM;
 	return plan_vg(s->create->plan, s->run->stack, &s->facts, s->places, s->place_count, &vg, &s->author, reterr);
 }
 
 int blkalign_create_vg(const struct blkalign_create_options *options, const struct blkalign_create_vg_options *vg, const char *const *paths,
 		       size_t count, struct blkalign_create **ret_create, struct blkalign_error *reterr)
 {
-	return create(options, paths, count, make_vg, vg, ret_create, reterr);
+	return create(options, paths, count, make_vg, vg, vg->name, ret_create, reterr);
 }
 
 /* "N", "N%FREE", "N%VG" */
@@ -300,7 +326,7 @@ static int make_lv(struct session *s, const void *options, struct blkalign_error
 int blkalign_create_lv(const struct blkalign_create_options *options, const struct blkalign_create_lv_options *lv, const char *const *paths,
 		       size_t count, struct blkalign_create **ret_create, struct blkalign_error *reterr)
 {
-	return create(options, paths, count, make_lv, lv, ret_create, reterr);
+	return create(options, paths, count, make_lv, lv, NULL, ret_create, reterr);
 }
 
 /* --- looking at the plan --- */
@@ -388,16 +414,6 @@ static int write_all(const struct blkalign_create *c, struct dev_undo *undo, str
 				  *err.message ? err.message : strerror(-r), done, c->plan->writes.count);
 }
 
-static bool carries_pv(const struct blkalign_graph *graph, const char *name)
-{
-	const struct blkalign_node *node = blkalign_graph_find(graph, name);
-
-	for (size_t i = 0; node && i < blkalign_node_uppers(node); i++)
-		if (blkalign_node_kind(blkalign_node_upper(node, i)) == BLKALIGN_KIND_PV)
-			return true;
-	return false;
-}
-
 static bool has_group(const struct blkalign_graph *graph, const char *name)
 {
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
@@ -420,8 +436,11 @@ static int look_again(const struct blkalign_create *c, struct blkalign_error *re
 	if (r < 0)
 		return r;
 	r = apply_verify(c->plan, run->stack, reterr);
-	for (size_t i = 0; i < c->pvs.count && !missing; i++)
-		missing = carries_pv(blkalign_run_graph(run), c->pvs.data[i]) ? NULL : c->pvs.data[i];
+	for (size_t i = 0; i < c->pvs.count && !missing; i++) {
+		const struct blkalign_node *node = blkalign_graph_find(blkalign_run_graph(run), c->pvs.data[i]);
+
+		missing = node && carries_pv(node) ? NULL : c->pvs.data[i];
+	}
 	if (c->vg && !has_group(blkalign_run_graph(run), c->vg))
 		missing = c->vg;
 	if (c->lv && !blkalign_graph_find(blkalign_run_graph(run), c->lv))

@@ -140,12 +140,8 @@ static int zero_label_sectors(struct plan *plan, const struct plan_place *place,
 
 static int say_pv(struct plan *plan, struct check *c, const struct blkalign_node *node, const struct lvm2_label *label)
 {
-	char id[LVM2_ID_TEXT];
-
-	lvm2_id_format(id, label->pv_id);
-	return plan_say(plan, "%s: PV %s: first extent at sector %" PRIu64 " (byte %" PRIu64 "), %u metadata %s", check_name(c, node), id,
-			label->data.area[0].offset_bytes / 512, label->data.area[0].offset_bytes, label->metadata.count,
-			label->metadata.count == 1 ? "area" : "areas");
+	return plan_say(plan, "%s: physical volume, first extent at sector %" PRIu64 ", %u metadata %s", check_name(c, node),
+			label->data.area[0].offset_bytes / 512, label->metadata.count, label->metadata.count == 1 ? "area" : "areas");
 }
 
 int plan_pv(struct plan *plan, const struct plan_facts *facts, const struct plan_place *place, const struct plan_pv_options *options,

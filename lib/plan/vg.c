@@ -105,7 +105,7 @@ static int say_extents(struct plan *plan, struct check *c, const struct blkalign
 	if (topo_misalignment(start, gcd_u64(stripe, extent), pv->grain.stripe_first_bytes % gcd_u64(stripe, extent)))
 		return plan_say(plan, "%s: no extent begins on a %s stripe of what is below, since the first one does not",
 				check_name(c, node), text);
-	return plan_say(plan, "%s: every %" PRIu64 ". extent begins on a %s stripe of what is below: volumes are put there",
+	return plan_say(plan, "%s: 1 extent in %" PRIu64 " begins on a %s stripe of what is below: volumes are put there",
 			check_name(c, node), stripe / gcd_u64(stripe, extent), text);
 }
 
@@ -165,7 +165,7 @@ int plan_vg(struct plan *plan, struct stack *stack, const struct plan_facts *fac
 {
 	_cleanup_group_ struct group g = { .name = options->name, .count = count };
 	struct lvm2_vg vg = { .name = options->name, .extent_bytes = options->extent_bytes ? options->extent_bytes : LVM_EXTENT_DEFAULT };
-	char id[LVM2_ID_TEXT];
+	char extent[32];
 	int r = check_name_free(stack, options->name, reterr);
 
 	if (r < 0)
@@ -181,7 +181,7 @@ int plan_vg(struct plan *plan, struct stack *stack, const struct plan_facts *fac
 		r = mark_used(plan, &g, reterr);
 	if (r < 0)
 		return r;
-	lvm2_id_format(id, vg.id);
-	return plan_say(plan, "%s: VG %s of %zu physical %s, extents of %" PRIu64 " bytes", vg.name, id, count,
-			count == 1 ? "volume" : "volumes", vg.extent_bytes);
+	blkalign_format_bytes(extent, sizeof(extent), vg.extent_bytes, 0);
+	return plan_say(plan, "%s: volume group of %zu physical %s, extents of %s", vg.name, count, count == 1 ? "volume" : "volumes",
+			extent);
 }

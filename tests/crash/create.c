@@ -15,6 +15,7 @@
 #define DISK_BYTES (3 * MIB)
 #define EXTENT	   (32 * KIB)
 #define GARBAGE	   0xa5
+#define FAULTS_MAX 10U /* more say no more */
 
 static uint8_t images[DISKS_MAX][DISK_BYTES];
 static uint64_t states_seen, failures_tried, faults, seed = 1;
@@ -237,7 +238,7 @@ static bool is_new(uint64_t key)
 
 static void fault(const struct stage *s, const char *why, size_t point, const char *when)
 {
-	if (faults++ < 10)
+	if (faults++ < FAULTS_MAX)
 		printf("FAULT verb %d, %u disks, type %s, point %zu%s: %s\n", (int)s->deed->verb, s->deed->disks,
 		       s->deed->type ? s->deed->type : "-", point, when, why);
 }
@@ -249,7 +250,7 @@ static void try_states(const struct stage *s, size_t point, uint32_t unit, const
 
 	if (power_states_open(s->machine, point, unit, seed, &states) < 0)
 		abort();
-	while (power_states_next(states)) {
+	while (faults < FAULTS_MAX && power_states_next(states)) {
 		const char *why;
 
 		if (!is_new(power_states_hash(states)))
@@ -417,10 +418,12 @@ int main(int argc, char **argv)
 		else
 			return 2;
 	}
-	do_story(1, 1, 0);
 	do_story(2, 2, 0);
-	do_story(3, 1, 3000);
-	do_story(5, 1, 0);
+	if (!lying) {
+		do_story(1, 1, 0);
+		do_story(3, 1, 3000);
+		do_story(5, 1, 0);
+	}
 	printf("seed %llu: %llu distinct states, %llu failing requests, %llu faults\n", (unsigned long long)seed,
 	       (unsigned long long)states_seen, (unsigned long long)failures_tried, (unsigned long long)faults);
 	if (lying)
