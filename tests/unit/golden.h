@@ -6,8 +6,8 @@
 #include <openssl/evp.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "stack/stack.h"
-#include "unit.h"
 
 struct golden {
 	char folder[64];
@@ -32,25 +32,20 @@ static inline char *golden_read_text(const char *path)
 
 static inline void golden_open(struct golden *g, const char *name)
 {
-	char command[512];
+	char text[192];
 
-	*g = (struct golden){ .folder = "/tmp/blkalign-golden-XXXXXX" };
-	assert_non_null(mkdtemp(g->folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/lvm/%s.tar.xz' -C '%s'", golden_root(), name, g->folder);
-	assert_int_equal(system(command), 0);
-	snprintf(g->path, sizeof(g->path), "%s/%s", g->folder, name);
-	snprintf(command, sizeof(command), "%s/case.txt", g->path);
-	g->text = golden_read_text(command);
+	*g = (struct golden){ .stack = NULL };
+	snprintf(text, sizeof(text), "lvm/%s", name);
+	scratch_unpack(text, g->folder, g->path);
+	snprintf(text, sizeof(text), "%s/case.txt", g->path);
+	g->text = golden_read_text(text);
 }
 
 static inline void golden_close(struct golden *g)
 {
-	char command[128];
-
 	stack_free(g->stack);
 	free(g->text);
-	snprintf(command, sizeof(command), "rm -rf '%s'", g->folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(g->folder);
 }
 
 /** m0.img, m1.img, ... put together but for those of the mask `without`; the stack stays open, so that contents can be read. `running` may be NULL. */
@@ -62,7 +57,7 @@ static inline void golden_assemble_as(struct golden *g, unsigned without, const 
 	if (running)
 		stack_set_running(g->stack, running);
 	for (unsigned i = 0; i < 16; i++) {
-		char path[160], name[16];
+		char path[192], name[16];
 		struct dev *dev;
 		struct blkalign_node *node;
 
@@ -89,7 +84,7 @@ static inline void golden_disassemble(struct golden *g)
 /** Whether the case has image `image`. */
 static inline bool golden_has(const struct golden *g, unsigned image)
 {
-	char path[160];
+	char path[192];
 
 	snprintf(path, sizeof(path), "%s/m%u.img", g->path, image);
 	return access(path, R_OK) == 0;
@@ -98,7 +93,7 @@ static inline bool golden_has(const struct golden *g, unsigned image)
 /** Change an image on the way. */
 static inline void golden_patch(const struct golden *g, unsigned image, uint64_t at, const void *data, size_t length)
 {
-	char path[160];
+	char path[192];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/m%u.img", g->path, image);

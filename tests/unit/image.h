@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "dev/dev.h"
-#include "unit.h"
+#include "scratch.h"
 
 struct image {
 	char folder[64];
@@ -18,8 +18,7 @@ struct image {
 
 static inline void image_new(struct image *image, const char *name, uint64_t size_bytes)
 {
-	snprintf(image->folder, sizeof(image->folder), "/tmp/blkalign-test.XXXXXX");
-	assert_non_null(mkdtemp(image->folder));
+	scratch_folder(image->folder);
 	snprintf(image->path, sizeof(image->path), "%s/%s.img", image->folder, name);
 	image->fd = open(image->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	assert_true(image->fd >= 0);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "unit.h"
+#include "scratch.h"
 
 /* The folders above the last slash. */
 static void tree_make_folders(const char *path)
@@ -107,7 +107,7 @@ static void tree_expand(const char *folder, const char *name)
 static void tree_make(char ret_folder[PATH_MAX], const char *name)
 {
 	/* Eight hundred small files a test: in memory where that can be had. */
-	snprintf(ret_folder, PATH_MAX, "%s/blkalign-tree-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	snprintf(ret_folder, PATH_MAX, "%s/XXXXXX", scratch_top(access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm"));
 	assert_non_null(mkdtemp(ret_folder));
 	if (name)
 		tree_expand(ret_folder, name);

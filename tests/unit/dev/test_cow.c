@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -85,11 +85,11 @@ static void test_bad_below(void **state)
 
 static void test_sparse_and_huge(void **state)
 {
-	char path[] = "/tmp/blkalign-test-XXXXXX";
+	char path[64];
 	uint64_t size = UINT64_C(8) << 40;
 	_cleanup_dev_ struct dev *below = NULL, *cow = NULL;
 	uint8_t data[3] = { 1, 2, 3 }, got[3];
-	int fd = mkstemp(path);
+	int fd = scratch_file(path);
 
 	(void)state;
 	assert_int_equal(ftruncate(fd, (off_t)size), 0);
@@ -158,14 +158,14 @@ static void test_threads(void **state)
 /* The overlay's folder is full: the write fails, what was there stays readable. */
 static void test_no_space(void **state)
 {
-	char folder[] = "/tmp/blkalign-test-XXXXXX";
+	char folder[64];
 	static uint8_t base[1 << 20], data[1 << 20], got[4096];
 	_cleanup_dev_ struct dev *below = NULL;
 	struct dev *cow = NULL;
 	struct blkalign_error err = { 0 };
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder);
 	if (mount("tmpfs", folder, "tmpfs", 0, "size=256k") < 0) {
 		rmdir(folder);
 		skip();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -56,12 +56,12 @@ static void test_slice_of_fault(void **state)
 
 static void test_file(void **state)
 {
-	char path[] = "/tmp/blkalign-test-XXXXXX", fifo[64];
+	char path[64], fifo[96];
 	_cleanup_dev_ struct dev *dev = NULL;
 	struct blkalign_error err = { 0 };
 	struct dev_request q[100];
 	uint32_t words[100];
-	int fd = mkstemp(path);
+	int fd = scratch_file(path);
 
 	(void)state;
 	assert_true(fd >= 0);
@@ -96,10 +96,10 @@ static void test_file(void **state)
 
 static void test_leaf_range(void **state)
 {
-	char path[] = "/tmp/blkalign-test-XXXXXX";
+	char path[64];
 	uint8_t data[64] = { 0 };
 	_cleanup_dev_ struct dev *file = NULL, *mem = NULL, *outer = NULL, *inner = NULL, *of_mem = NULL, *bad = NULL;
-	int made = mkstemp(path), fd = -1;
+	int made = scratch_file(path), fd = -1;
 	uint64_t offset = 0;
 
 	(void)state;
@@ -122,11 +122,11 @@ static void test_leaf_range(void **state)
 
 static void test_hole(void **state)
 {
-	char path[] = "/tmp/blkalign-test-XXXXXX";
+	char path[64];
 	uint8_t data[64] = { 0 };
 	struct dev_hole hole = { .fd = -1 };
 	_cleanup_dev_ struct dev *file = NULL, *before = NULL, *at = NULL, *after = NULL, *mem = NULL;
-	int made = mkstemp(path);
+	int made = scratch_file(path);
 
 	(void)state;
 	assert_int_equal(ftruncate(made, 1 << 20), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Who may open for writing. Loop devices, mounts and swap need root; without it those tests are left out. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -17,8 +17,7 @@ static void make_file(char path[64])
 {
 	int fd;
 
-	snprintf(path, 64, "/tmp/blkalign-test-XXXXXX");
-	fd = mkstemp(path);
+	fd = scratch_file(path);
 	assert_true(fd >= 0);
 	assert_int_equal(ftruncate(fd, FILE_BYTES), 0);
 	close(fd);
@@ -206,8 +205,7 @@ static void test_not_for_writing(void **state)
 	(void)state;
 	refused("/dev/null", -ENOTSUP, "neither a regular file");
 	refused("/nonexistent/x", -ENOENT, "No such file");
-	snprintf(folder, sizeof(folder), "/tmp/blkalign-test-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder);
 	refused(folder, -EISDIR, "directory");
 	if (mount("tmpfs", folder, "tmpfs", 0, NULL) == 0) {
 		snprintf(path, sizeof(path), "%.40s/x", folder);
@@ -262,8 +260,7 @@ static void test_loop_and_mount(void **state)
 	refused(loop, -EBUSY, "already in this process");
 	close(fd);
 	run("mkfs.ext4 -q", loop, "");
-	snprintf(folder, sizeof(folder), "/tmp/blkalign-test-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder);
 	assert_int_equal(mount(loop, folder, "ext4", 0, NULL), 0);
 	snprintf(word, sizeof(word), "is mounted on %s", folder);
 	refused(loop, -EBUSY, word);
@@ -324,13 +321,13 @@ static void test_read_only_disk(void **state)
 /* The disk below is full: said once, and nothing is called written. */
 static void test_no_space(void **state)
 {
-	char folder[] = "/tmp/blkalign-test-XXXXXX", path[64];
+	char folder[64], path[96];
 	static uint8_t data[1 << 20];
 	struct dev *dev;
 	int fd;
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder);
 	if (mount("tmpfs", folder, "tmpfs", 0, "size=256k") < 0) {
 		rmdir(folder);
 		skip();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where results may go, and ranges that are known to be bad. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -20,8 +20,7 @@ static void make_folder(struct folder *f)
 {
 	int fd;
 
-	snprintf(f->path, sizeof(f->path), "/tmp/blkalign-test-XXXXXX");
-	assert_non_null(mkdtemp(f->path));
+	scratch_folder(f->path);
 	snprintf(f->source, sizeof(f->source), "%s/source", f->path);
 	snprintf(f->output, sizeof(f->output), "%s/output", f->path);
 	fd = open(f->source, O_CREAT | O_RDWR | O_CLOEXEC, 0600);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* What is written through an undo log can be put back: after any number of writes, a crash, a resumed run; and only where nobody wrote since. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -47,8 +47,8 @@ static void begin(struct bench *b)
 {
 	static const char *const names[] = { "a", "b" };
 
-	*b = (struct bench){ .folder = "/tmp/blkalign-test-XXXXXX", .size = { SIZE_A, SIZE_B } };
-	assert_non_null(mkdtemp(b->folder));
+	*b = (struct bench){ .size = { SIZE_A, SIZE_B } };
+	scratch_folder(b->folder);
 	snprintf(b->path, sizeof(b->path), "%s/log", b->folder);
 	for (unsigned i = 0; i < 2; i++) {
 		b->data[i] = malloc(b->size[i]);
@@ -407,12 +407,12 @@ static void test_failing_device(void **state)
 static void test_no_space(void **state)
 {
 	struct bench b;
-	char folder[] = "/tmp/blkalign-test-XXXXXX", path[64];
+	char folder[64], path[96];
 	struct blkalign_error err = { 0 };
 	uint8_t *copy = malloc(SIZE_B);
 
 	(void)state;
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder);
 	if (mount("tmpfs", folder, "tmpfs", 0, "size=256k") < 0) {
 		rmdir(folder);
 		free(copy);

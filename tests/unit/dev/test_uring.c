@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Batches on files: more requests than a ring holds, many threads, after a fork, and with a ring that breaks or is refused. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <liburing.h>
 #include <pthread.h>
@@ -38,10 +38,10 @@ int __wrap_io_uring_queue_init(unsigned entries, struct io_uring *ring, unsigned
 
 static struct dev *words_open(void)
 {
-	char path[] = "/tmp/blkalign-test-XXXXXX";
+	char path[64];
 	static uint32_t words[WORDS];
 	struct dev *dev = NULL;
-	int fd = mkstemp(path);
+	int fd = scratch_file(path);
 
 	for (uint32_t i = 0; i < WORDS; i++)
 		words[i] = i * 2654435761U;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "format/md0/md0.h"
 #include "format/md1/md1.h"
 #include "format/mdbitmap/mdbitmap.h"
@@ -328,12 +329,11 @@ static inline void bench_doubt(uint64_t offset_bytes, uint64_t length_bytes)
 /** What `mdadm OPTION` prints of an image as it is now, from byte `from` on; freed by the caller. */
 static inline char *bench_mdadm_from(const char *option, unsigned image, uint64_t from)
 {
-	char path[] = "/tmp/blkalign-keep-XXXXXX", command[256], *text = calloc(1, 16384);
-	int fd = mkstemp(path);
+	char path[64], command[256], *text = calloc(1, 16384);
+	int fd = scratch_file(path);
 	FILE *pipe;
 
 	assert_non_null(text);
-	assert_true(fd >= 0);
 	assert_int_equal(write(fd, bench.images.data[image] + from, bench.images.size[image] - from), bench.images.size[image] - from);
 	close(fd);
 	snprintf(command, sizeof(command), "PATH=$PATH:/sbin:/usr/sbin mdadm %s %s 2>&1", option, path);

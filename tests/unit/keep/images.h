@@ -3,7 +3,7 @@
 #ifndef UNIT_KEEP_IMAGES_H
 #define UNIT_KEEP_IMAGES_H
 
-#include "unit.h"
+#include "scratch.h"
 
 #include "base/base.h"
 
@@ -37,20 +37,18 @@ static inline uint8_t *image_read(const char *path, size_t *ret_size)
 /** The files `letter`0.img, `letter`1.img, ... of a case. */
 static inline void images_load(struct images *images, const char *name, char letter)
 {
-	char folder[] = "/tmp/blkalign-keep-XXXXXX", command[512], path[256];
+	char archive[64], folder[64], unpacked[128], path[192];
 
 	*images = (struct images){ 0 };
-	assert_non_null(mkdtemp(folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/md/%s.tar.xz' -C '%s'", getenv("BLKALIGN_TESTS"), name, folder);
-	assert_int_equal(system(command), 0);
+	snprintf(archive, sizeof(archive), "md/%s", name);
+	scratch_unpack(archive, folder, unpacked);
 	for (unsigned i = 0; i < IMAGES_MAX; i++) {
-		snprintf(path, sizeof(path), "%s/%s/%c%u.img", folder, name, letter, i);
+		snprintf(path, sizeof(path), "%s/%c%u.img", unpacked, letter, i);
 		images->data[i] = image_read(path, &images->size[i]);
 		if (images->data[i])
 			images->count = i + 1;
 	}
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(folder);
 	assert_true(images->count > 0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Holes, asked for without reading: whatever is told to be zeros must read as zeros, and a large hole must be told. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -12,10 +12,10 @@
 #define OFFSET	   MIB
 #define FILE_BYTES (OFFSET + COMPONENT)
 
-static char folder[] = "/tmp/blkalign-extent-XXXXXX";
+static char folder[64];
 static struct dev *devs[4];
 
-static void path_of(unsigned i, char ret[64]) { snprintf(ret, 64, "%s/m%u", folder, i); }
+static void path_of(unsigned i, char ret[96]) { snprintf(ret, 96, "%s/m%u", folder, i); }
 
 /* Sparse members: data in a few places of each, the first of them in the middle of a chunk. */
 static int setup(void **state)
@@ -23,11 +23,10 @@ static int setup(void **state)
 	uint8_t block[4096];
 
 	(void)state;
-	if (!mkdtemp(folder))
-		return -1;
+	scratch_folder(folder);
 	memset(block, 0x77, sizeof(block));
 	for (unsigned i = 0; i < 4; i++) {
-		char path[64];
+		char path[96];
 		int fd;
 
 		path_of(i, path);
@@ -47,7 +46,7 @@ static int teardown(void **state)
 {
 	(void)state;
 	for (unsigned i = 0; i < 4; i++) {
-		char path[64];
+		char path[96];
 
 		dev_close(devs[i]);
 		path_of(i, path);
@@ -109,7 +108,7 @@ static void test_cut_file(void **state)
 {
 	_cleanup_dev_ struct dev *dev = NULL;
 	uint64_t length = MIB;
-	char path[64];
+	char path[96];
 	bool zero = true;
 	int fd;
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Who is wrong in a row: every single culprit is found, nobody is blamed for what two did, and mirrors and raid5 never say. */
+#include "scratch.h"
 #include "raid/rows.h"
 
 #include <unistd.h>
@@ -307,18 +308,16 @@ static void golden_row(const struct raid_geometry *g, uint8_t *const *members, u
 static void golden_case(const char *name, uint32_t layout, const struct spoilt *spoilt, size_t spoilt_count)
 {
 	const uint64_t used = 7 * MIB, lengths[5] = { used, used, used, used, used };
-	char folder[] = "/tmp/blkalign-judge-XXXXXX", command[512], path[128];
+	char archive[64], folder[64], unpacked[128], path[192];
 	uint8_t *members[5], *images[5];
 	struct raid_geometry g;
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/md/%s.tar.xz' -C %s --strip-components=1", getenv("BLKALIGN_TESTS"), name,
-		 folder);
-	assert_int_equal(system(command), 0);
+	snprintf(archive, sizeof(archive), "md/%s", name);
+	scratch_unpack(archive, folder, unpacked);
 	for (uint32_t i = 0; i < 5; i++) {
 		uint64_t data_offset;
 
-		snprintf(path, sizeof(path), "%s/m%u.img", folder, i);
+		snprintf(path, sizeof(path), "%s/m%u.img", unpacked, i);
 		images[i] = read_whole(path, 8 * MIB);
 		data_offset = load_le64(images[i] + 4096 + 128) * 512;
 		assert_true(data_offset + used <= 8 * MIB && load_le32(images[i] + 4096 + 76) == layout);
@@ -330,8 +329,7 @@ static void golden_case(const char *name, uint32_t layout, const struct spoilt *
 	raid_geometry_done(&g);
 	for (uint32_t i = 0; i < 5; i++)
 		free(images[i]);
-	snprintf(command, sizeof(command), "rm -r %s", folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(folder);
 }
 
 static void test_golden(void **state)

@@ -10,13 +10,13 @@
 
 #include <blkalign/blkalign.h>
 
-#include "unit.h"
+#include "scratch.h"
 
 #define GOLDEN_MEMBERS 12U
 
 struct golden_md {
 	char folder[64];
-	char path[160];
+	char path[128];
 	char *names[GOLDEN_MEMBERS]; /* of the m images, NULL where there is none */
 	size_t count;
 	unsigned long long mismatch; /* mismatch_cnt after the kernel's first check; 0 when the case does not tell */
@@ -42,31 +42,18 @@ static inline void golden_md_read_case(struct golden_md *g)
 
 static inline void golden_md_open(struct golden_md *g, const char *name)
 {
-	char command[512];
+	char archive[64];
 
-	*g = (struct golden_md){ .folder = "/tmp/blkalign-golden-XXXXXX" };
-	assert_non_null(mkdtemp(g->folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/md/%s.tar.xz' -C '%s'", getenv("BLKALIGN_TESTS"), name, g->folder);
-	assert_int_equal(system(command), 0);
-	snprintf(g->path, sizeof(g->path), "%s/%s", g->folder, name);
-	for (unsigned i = 0; i < GOLDEN_MEMBERS; i++) {
-		char *path = NULL;
-
-		assert_true(asprintf(&path, "%s/m%u.img", g->path, i) > 0);
-		if (access(path, R_OK) == 0)
-			g->names[g->count++] = path;
-		else
-			free(path);
-	}
+	*g = (struct golden_md){ .count = 0 };
+	snprintf(archive, sizeof(archive), "md/%s", name);
+	scratch_unpack(archive, g->folder, g->path);
+	g->count = scratch_members(g->path, g->names, GOLDEN_MEMBERS);
 	golden_md_read_case(g);
 }
 
 static inline void golden_md_close(struct golden_md *g)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", g->folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(g->folder);
 	for (size_t i = 0; i < g->count; i++)
 		free(g->names[i]);
 }

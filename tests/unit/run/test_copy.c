@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Copies of plain images with parts that cannot be read, against the images themselves; the command's tests copy arrays. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -37,8 +37,8 @@ static void begin(struct bench *b, const char *bad)
 	const char *paths[] = { b->source };
 	uint32_t seed = 1;
 
-	*b = (struct bench){ .folder = "/tmp/blkalign-copy-XXXXXX" };
-	assert_non_null(mkdtemp(b->folder));
+	*b = (struct bench){ .data = NULL };
+	scratch_folder(b->folder);
 	snprintf(b->source, sizeof(b->source), "%s/source.img", b->folder);
 	snprintf(b->output, sizeof(b->output), "%s/output", b->folder);
 	snprintf(b->map, sizeof(b->map), "%s/map", b->folder);

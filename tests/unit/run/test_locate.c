@@ -3,7 +3,7 @@
  * Golden arrays: where a byte of the array is said to live, the member's image holds that byte; parity is the xor of what is said to be beside it; and the way up leads back.
  * With BLKALIGN_ALL in the environment every array, otherwise a few.
  */
-#include "unit.h"
+#include "scratch.h"
 
 #include <dirent.h>
 #include <unistd.h>
@@ -24,33 +24,20 @@ struct unpacked {
 
 static void unpack(struct unpacked *u, const char *name)
 {
-	char command[512];
+	char path[128];
 	struct blkalign_error err = { 0 };
 
-	*u = (struct unpacked){ .folder = "/tmp/blkalign-locate-XXXXXX" };
-	assert_non_null(mkdtemp(u->folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/%s.tar.xz' -C '%s'", getenv("BLKALIGN_TESTS"), name, u->folder);
-	assert_int_equal(system(command), 0);
-	for (unsigned i = 0; i < MEMBERS; i++) {
-		char *path = NULL;
-
-		assert_true(asprintf(&path, "%s/%s/m%u.img", u->folder, strchr(name, '/') + 1, i) > 0);
-		if (access(path, R_OK) == 0)
-			u->names[u->count++] = path;
-		else
-			free(path);
-	}
+	*u = (struct unpacked){ .count = 0 };
+	scratch_unpack(name, u->folder, path);
+	u->count = scratch_members(path, u->names, MEMBERS);
 	if (blkalign_run_open(NULL, (const char *const *)u->names, u->count, &u->run, &err) < 0)
 		fail_msg("%s: %s", name, err.message);
 }
 
 static void unpacked_done(struct unpacked *u)
 {
-	char command[128];
-
 	assert_int_equal(blkalign_run_close(u->run, NULL), 0);
-	snprintf(command, sizeof(command), "rm -rf '%s'", u->folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(u->folder);
 	for (size_t i = 0; i < u->count; i++)
 		free(u->names[i]);
 }

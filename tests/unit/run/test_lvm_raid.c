@@ -3,7 +3,7 @@
  * RAID volumes that a real kernel made, written to: against a byte model, without PVs, with PVs that fail on the way, and with the power cut at any operation. The PVs are in memory; what the
  * raid metadata says is read from their bytes, at the places that the kernel uses, without our decoders.
  */
-#include "unit.h"
+#include "scratch.h"
 
 #include <sys/stat.h>
 
@@ -123,7 +123,7 @@ static void unload(void)
 /* The PVs as they were made; unpacked once as long as the case stays the same. */
 static void load(const char *name, unsigned count)
 {
-	char folder[] = "/tmp/blkalign-run-XXXXXX", command[512];
+	char archive[64], folder[64], unpacked[128], path[192];
 
 	if (bench.name && !strcmp(bench.name, name)) {
 		rewind_pvs();
@@ -132,15 +132,13 @@ static void load(const char *name, unsigned count)
 	unload();
 	bench.name = name;
 	bench.count = count;
-	assert_non_null(mkdtemp(folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/lvm/%s.tar.xz' -C '%s'", getenv("BLKALIGN_TESTS"), name, folder);
-	assert_int_equal(system(command), 0);
+	snprintf(archive, sizeof(archive), "lvm/%s", name);
+	scratch_unpack(archive, folder, unpacked);
 	for (unsigned i = 0; i < count; i++) {
-		snprintf(command, sizeof(command), "%s/%s/m%u.img", folder, name, i);
-		load_pv(command, &bench.pvs[i]);
+		snprintf(path, sizeof(path), "%s/m%u.img", unpacked, i);
+		load_pv(path, &bench.pvs[i]);
 	}
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(folder);
 }
 
 /* --- runs --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An open stack through the public functions: which node is meant, request sizes, what may be written and what not. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,29 +18,16 @@ struct unpacked {
 
 static void unpack(struct unpacked *u, const char *name)
 {
-	char command[512];
+	char path[128];
 
-	*u = (struct unpacked){ .folder = "/tmp/blkalign-run-XXXXXX" };
-	assert_non_null(mkdtemp(u->folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/%s.tar.xz' -C '%s'", getenv("BLKALIGN_TESTS"), name, u->folder);
-	assert_int_equal(system(command), 0);
-	for (unsigned i = 0; i < MEMBERS; i++) {
-		char *path = NULL;
-
-		assert_true(asprintf(&path, "%s/%s/m%u.img", u->folder, strchr(name, '/') + 1, i) > 0);
-		if (access(path, R_OK) == 0)
-			u->names[u->count++] = path;
-		else
-			free(path);
-	}
+	*u = (struct unpacked){ .count = 0 };
+	scratch_unpack(name, u->folder, path);
+	u->count = scratch_members(path, u->names, MEMBERS);
 }
 
 static void unpacked_done(struct unpacked *u)
 {
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", u->folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(u->folder);
 	for (size_t i = 0; i < u->count; i++)
 		free(u->names[i]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Writing to an open stack on disks that fail to flush: no false success, and nothing is called clean that may not be. */
-#include "unit.h"
+#include "scratch.h"
 
 #include <unistd.h>
 
@@ -51,16 +51,15 @@ struct bench {
 /* The members of a golden array in memory. */
 static void load(struct bench *b, const char *name)
 {
-	char folder[] = "/tmp/blkalign-run-XXXXXX", command[512];
+	char archive[64], folder[64], unpacked[128], path[192];
 
-	assert_non_null(mkdtemp(folder));
-	snprintf(command, sizeof(command), "tar -xJf '%s/golden/md/%s.tar.xz' -C '%s'", getenv("BLKALIGN_TESTS"), name, folder);
-	assert_int_equal(system(command), 0);
+	snprintf(archive, sizeof(archive), "md/%s", name);
+	scratch_unpack(archive, folder, unpacked);
 	for (unsigned i = 0; i < MEMBERS; i++) {
 		FILE *f;
 
-		snprintf(command, sizeof(command), "%s/%s/m%u.img", folder, name, i);
-		f = fopen(command, "re");
+		snprintf(path, sizeof(path), "%s/m%u.img", unpacked, i);
+		f = fopen(path, "re");
 		assert_non_null(f);
 		assert_int_equal(fseek(f, 0, SEEK_END), 0);
 		b->size_bytes = (size_t)ftell(f);
@@ -70,8 +69,7 @@ static void load(struct bench *b, const char *name)
 		assert_int_equal(fread(b->data[i], 1, b->size_bytes, f), b->size_bytes);
 		fclose(f);
 	}
-	snprintf(command, sizeof(command), "rm -rf '%s'", folder);
-	assert_int_equal(system(command), 0);
+	scratch_remove(folder);
 }
 
 static void start(struct bench *b)

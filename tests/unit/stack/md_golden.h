@@ -3,7 +3,7 @@
 #ifndef UNIT_STACK_MD_GOLDEN_H
 #define UNIT_STACK_MD_GOLDEN_H
 
-#include "unit.h"
+#include "scratch.h"
 
 #include <dirent.h>
 #include <fnmatch.h>
@@ -87,39 +87,16 @@ static inline void parse_case(struct golden *g)
 
 static inline void unpack(struct golden *g, const char *name)
 {
-	char archive[512];
-	pid_t child;
-	int status;
+	char archive[272], path[128];
 
 	*g = (struct golden){ 0 };
 	snprintf(g->name, sizeof(g->name), "%s", name);
-	snprintf(g->folder, sizeof(g->folder), "/tmp/blkalign-golden-XXXXXX");
-	assert_non_null(mkdtemp(g->folder));
-	snprintf(archive, sizeof(archive), "%s/golden/md/%s.tar.xz", getenv("BLKALIGN_TESTS"), name);
-	child = fork();
-	if (!child) {
-		execlp("tar", "tar", "-xJf", archive, "-C", g->folder, (char *)NULL);
-		_exit(127);
-	}
-	assert_int_equal(waitpid(child, &status, 0), child);
-	assert_int_equal(status, 0);
+	snprintf(archive, sizeof(archive), "md/%s", name);
+	scratch_unpack(archive, g->folder, path);
 	parse_case(g);
 }
 
-static inline void discard(const struct golden *g)
-{
-	char path[512];
-	DIR *d;
-
-	snprintf(path, sizeof(path), "%s/%s", g->folder, g->name);
-	d = opendir(path);
-	for (struct dirent *e; (e = readdir(d));)
-		if (e->d_name[0] != '.')
-			unlinkat(dirfd(d), e->d_name, 0);
-	closedir(d);
-	rmdir(path);
-	rmdir(g->folder);
-}
+static inline void discard(const struct golden *g) { scratch_remove(g->folder); }
 
 /* --- the stack of the images --- */
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Arrays that are written to: their records before, while and after, and the order in which a stack is closed. What is refused: test_md_refused.c. */
+#include "scratch.h"
 #include "md_bench.h"
 
 #include <unistd.h>
@@ -213,8 +214,7 @@ static char folder[64], paths[2][96];
 static void make_images(void)
 {
 	two_mirrors(10, 10);
-	snprintf(folder, sizeof(folder), "/tmp/blkalign-running-XXXXXX");
-	assert_non_null(mkdtemp(folder));
+	scratch_folder(folder);
 	for (unsigned i = 0; i < 2; i++) {
 		FILE *f;
 
