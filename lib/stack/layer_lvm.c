@@ -10,10 +10,13 @@ static void state_free(void *p)
 
 	for (size_t i = 0; i < s->parts.count; i++)
 		dev_close(s->parts.data[i]);
+	for (size_t i = 0; i < s->mirrors.count; i++)
+		lvm_mirror_guard_free(s->mirrors.data[i]);
 	for (size_t i = 0; i < s->thin_pools.count; i++)
 		lvm_thin_pool_free(s->thin_pools.data[i]);
 	for (size_t i = 0; i < s->groups.count; i++)
 		lvm2_vg_free(s->groups.data[i].vg);
+	vec_done(&s->mirrors);
 	vec_done(&s->thin_pools);
 	vec_done(&s->parts);
 	vec_done(&s->groups);

@@ -34,6 +34,7 @@ struct lvm_group {
 };
 
 struct lvm_thin_pool;
+struct lvm_mirror_guard;
 
 struct lvm_state {
 	VEC(struct lvm_pv) pvs;
@@ -41,7 +42,8 @@ struct lvm_state {
 	uint64_t texts_bytes;			/* read so far */
 	bool texts_refused;			/* and told */
 	VEC(struct lvm_thin_pool *) thin_pools; /* metadata of pools, for the volumes in them */
-	VEC(struct dev *) parts;		/* devices of volumes that are parts of others: read through, not looked into */
+	VEC(struct lvm_mirror_guard *) mirrors;
+	VEC(struct dev *) parts; /* devices of volumes that are parts of others: read through, not looked into */
 };
 
 /** Note the text that `pv` carries; `checksum` tells equal texts. What is wrong with it becomes a remark. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Volumes that a plain read can follow: linear, striped, raid0, and one copy of a mirror. */
+/* Devices of volumes: what a plain read can follow is made here, the rest handed to who knows. */
 #include "stack/lvm_special.h"
 
-static struct map_area area_of(const struct lvm_volumes *v, const struct lvm2_ref *ref, bool *whole)
+struct map_area lvm_area_of(const struct lvm_volumes *v, const struct lvm2_ref *ref, bool *whole)
 {
 	struct map_area a = { .offset_bytes = ref->extent * v->vg->extent_bytes };
 
@@ -19,19 +19,14 @@ static struct map_area area_of(const struct lvm_volumes *v, const struct lvm2_re
 	return a;
 }
 
-/* The first copy that is all there and not being rebuilt. */
-static const struct lvm2_ref *choose_leg(const struct lvm_volumes *v, const struct lvm2_segment *s)
+/* Internal volumes and pools are parts: what stands above them decides, and what their bytes look like says nothing. */
+static int keep_part(struct lvm_volumes *v, struct dev *dev)
 {
-	for (uint32_t i = 0; i < s->ref_count; i++) {
-		const struct lvm2_ref *ref = &s->refs[i];
-		bool whole = true;
+	int r = vec_push(&v->state->parts, dev);
 
-		if (ref->role != LVM2_ROLE_DATA || (!ref->on_pv && (v->vg->lvs[ref->index].flags & LVM2_REBUILD)))
-			continue;
-		if (area_of(v, ref, &whole).dev && whole)
-			return ref;
-	}
-	return NULL;
+	if (r < 0)
+		dev_close(dev);
+	return r;
 }
 
 static int add_area(struct lvm_volumes *v, struct map_area area, size_t *count)
@@ -40,10 +35,26 @@ static int add_area(struct lvm_volumes *v, struct map_area area, size_t *count)
 	return vec_push(&v->areas, area);
 }
 
-/* 0, BLKALIGN_ABSENT when the segment's bytes are not to be had by a plain read, or -ENOMEM. */
-static int add_areas(struct lvm_volumes *v, const struct lvm2_segment *s, size_t *count, bool *whole)
+/* The volume that is opened. */
+struct opening {
+	const struct lvm2_lv *lv;
+	const struct blkalign_node *node;
+	const char *name; /* of the device */
+};
+
+static int add_mirror(struct lvm_volumes *v, const struct opening *o, const struct lvm2_segment *s, size_t *count, bool *whole)
 {
-	const struct lvm2_ref *leg;
+	struct map_area area = { .missing_because = "no leg of the mirror is there" };
+	int r = lvm_open_mirror(v, o->lv, s, o->node, &area.dev, whole);
+
+	if (r >= 0 && area.dev)
+		r = keep_part(v, area.dev);
+	return r < 0 ? r : add_area(v, area, count);
+}
+
+/* 0, BLKALIGN_ABSENT when the segment's bytes are not to be had by a plain read, or -ENOMEM. */
+static int add_areas(struct lvm_volumes *v, const struct opening *o, const struct lvm2_segment *s, size_t *count, bool *whole)
+{
 	int r = 0;
 
 	switch (s->type) {
@@ -51,11 +62,10 @@ static int add_areas(struct lvm_volumes *v, const struct lvm2_segment *s, size_t
 	case LVM2_RAID0:
 		for (uint32_t i = 0; r >= 0 && i < s->ref_count; i++)
 			if (s->refs[i].role == LVM2_ROLE_DATA)
-				r = add_area(v, area_of(v, &s->refs[i], whole), count);
+				r = add_area(v, lvm_area_of(v, &s->refs[i], whole), count);
 		return r;
 	case LVM2_MIRROR:
-		leg = choose_leg(v, s);
-		return leg ? add_area(v, area_of(v, leg, whole), count) : BLKALIGN_ABSENT;
+		return add_mirror(v, o, s, count, whole);
 	case LVM2_ERROR:
 		*whole = false;
 		return add_area(v, (struct map_area){ .missing_because = "the volume has an error segment here" }, count);
@@ -90,15 +100,16 @@ static void point_segments(struct lvm_volumes *v)
 	}
 }
 
-static int open_device(struct lvm_volumes *v, const struct lvm2_lv *lv, const char *name, struct dev **ret_dev, bool *ret_whole)
+static int open_device(struct lvm_volumes *v, const struct opening *o, struct dev **ret_dev, bool *ret_whole)
 {
+	const struct lvm2_lv *lv = o->lv;
 	bool whole = true, any = false;
 
 	v->segments.count = v->areas.count = 0;
 	for (uint32_t i = 0; i < lv->segment_count; i++) {
 		const struct lvm2_segment *s = &lv->segments[i];
 		struct map_segment m = { .length_bytes = s->extent_count * v->vg->extent_bytes, .chunk_bytes = s->stripe_bytes };
-		int r = add_areas(v, s, &m.area_count, &whole);
+		int r = add_areas(v, o, s, &m.area_count, &whole);
 
 		if (r)
 			return r < 0 ? r : 0;
@@ -111,7 +122,7 @@ static int open_device(struct lvm_volumes *v, const struct lvm2_lv *lv, const ch
 		return 0;
 	point_segments(v);
 	*ret_whole = whole;
-	return map_open_segments(name, v->segments.data, v->segments.count, ret_dev);
+	return map_open_segments(o->name, v->segments.data, v->segments.count, ret_dev);
 }
 
 /* --- volumes whose bytes are looked up --- */
@@ -158,27 +169,39 @@ static int open_volume(struct lvm_volumes *v, uint32_t index, struct blkalign_no
 		return lvm_open_raid(v, index, node, ret_dev);
 	/* The kernel's name for an origin's own bytes. */
 	text_join(name, sizeof(name), blkalign_node_name(node), v->merging[index] ? "-real" : "", "");
-	return open_device(v, lv, name, ret_dev, ret_whole);
+	return open_device(v, &(struct opening){ lv, node, name }, ret_dev, ret_whole);
 }
 
 /* --- giving devices to nodes --- */
 
-int lvm_give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev)
+/* What nothing may be written to can be written over. */
+static int lay_over(struct lvm_volumes *v, struct dev **dev)
 {
-	const char *why = lvm_write_refusal(v, index);
-	int r = stack_set_dev(v->stack, node, dev);
+	struct blkalign_error err = { 0 };
+	struct dev *below = *dev;
+	int r = stack_own(v->stack, below);
 
-	return r >= 0 && why && stack_is_writable(v->stack) ? stack_set_read_only(v->stack, node, why) : r;
+	*dev = NULL;
+	if (r >= 0)
+		r = dev_open_cow(below, dev, &err);
+	if (r < 0 && r != -ENOMEM)
+		r = graph_remark(stack_graph(v->stack), "%s: cannot be written over: %s", below->name, err.message);
+	return r;
 }
 
-/* Internal volumes and pools are parts: what stands above them decides, and what their bytes look like says nothing. */
-static int keep_part(struct lvm_volumes *v, struct dev *dev)
+int lvm_give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev)
 {
-	int r = vec_push(&v->state->parts, dev);
+	const struct stack_running *running = stack_running(v->stack);
+	const char *why = lvm_write_refusal(v, index);
+	int r = 0;
 
-	if (r < 0)
-		dev_close(dev);
-	return r;
+	if (why && running && running->cow && lvm_may_be_laid_over(v, index)) {
+		r = lay_over(v, &dev);
+		why = NULL;
+	}
+	if (r >= 0 && dev)
+		r = stack_set_dev(v->stack, node, dev);
+	return r >= 0 && why && stack_is_writable(v->stack) ? stack_set_read_only(v->stack, node, why) : r;
 }
 
 static bool is_part(const struct lvm2_lv *lv)

@@ -22,6 +22,15 @@ int lvm_open_snapshot(struct lvm_volumes *v, uint32_t index, struct blkalign_nod
 int lvm_open_cache_pool(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev **ret_dev, bool *ret_whole);
 int lvm_open_cache(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev **ret_dev, bool *ret_whole);
 
+/** lvm_mirror.c. The same for one segment of `lv`. *ret_whole is cleared when a part of it cannot be read. */
+int lvm_open_mirror(struct lvm_volumes *v, const struct lvm2_lv *lv, const struct lvm2_segment *segment, const struct blkalign_node *node,
+		    struct dev **ret_dev, bool *ret_whole);
+/** The log of a mirror, and who keeps it while it is written. */
+struct lvm_mirror_guard;
+void lvm_mirror_guard_free(struct lvm_mirror_guard *guard);
+
+/** Where the bytes of a reference lie; its `dev` is NULL when that is missing. `whole` is cleared when parts are. */
+struct map_area lvm_area_of(const struct lvm_volumes *v, const struct lvm2_ref *ref, bool *whole);
 /** The device of the segment's only reference of that role; NULL when there is none, or it cannot be read. `ret_whole` is cleared when parts are missing. */
 struct dev *lvm_role_dev(const struct lvm_volumes *v, const struct lvm2_segment *segment, enum lvm2_role role, bool *ret_whole);
 /** Node `node` cannot be read, because. */

@@ -59,5 +59,7 @@ const struct lvm2_ref *lvm_find_ref(const struct lvm2_segment *segment, enum lvm
 int lvm_find_referenced(struct lvm_volumes *v);
 /** Why volume `index` is not to be written, or NULL. Static. */
 const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index);
+/** Nothing but its own records, or those of volumes on it, speaks against writing: an overlay that is thrown away may take the writes. */
+bool lvm_may_be_laid_over(const struct lvm_volumes *v, uint32_t index);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Volumes that may be written: those whose bytes lie in one place, which nothing else reads or keeps records of; and RAID volumes, whose records are kept. */
+/* Volumes that may be written: those that nothing else reads, and whose bytes lie in one place, in as many as are all written, or in a RAID volume, whose records are kept. */
 #include "stack/lvm_volumes.h"
 
 static bool is_doubled(const struct lvm_volumes *v, const char *id)
@@ -59,10 +59,18 @@ int lvm_find_referenced(struct lvm_volumes *v)
 	return 0;
 }
 
-static bool lies_in_one_place(const struct lvm2_lv *lv)
+static bool has_type(const struct lvm2_lv *lv, enum lvm2_segment_type type)
 {
 	for (uint32_t i = 0; i < lv->segment_count; i++)
-		if (lv->segments[i].type != LVM2_STRIPED && lv->segments[i].type != LVM2_RAID0)
+		if (lv->segments[i].type == type)
+			return true;
+	return false;
+}
+
+static bool is_plain(const struct lvm2_lv *lv)
+{
+	for (uint32_t i = 0; i < lv->segment_count; i++)
+		if (lv->segments[i].type != LVM2_STRIPED && lv->segments[i].type != LVM2_RAID0 && lv->segments[i].type != LVM2_MIRROR)
 			return false;
 	return true;
 }
@@ -75,9 +83,24 @@ const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index)
 		return v->group_refusal;
 	if (!(lv->flags & LVM2_WRITE))
 		return "the volume is set to read-only";
+	if (has_type(lv, LVM2_THIN))
+		return "thin volumes are only read: a write would have to take blocks from the pool";
+	if (has_type(lv, LVM2_SNAPSHOT))
+		return "snapshots are only read: a write would have to go to the store";
+	if (has_type(lv, LVM2_CACHE))
+		return "cached volumes are only read: the cache would have to follow";
+	if (v->merging[index])
+		return "a snapshot is being merged into it";
 	if (v->referenced[index])
 		return "other volumes, such as snapshots, are built on it and would have to follow";
-	if (!lies_in_one_place(lv) && !lvm_is_raid(lv))
+	if (!is_plain(lv) && !lvm_is_raid(lv))
 		return "volumes of this type are only read";
+	if (has_type(lv, LVM2_MIRROR) && v->devs[index] && !v->devs[index]->writable)
+		return "a leg of the mirror or its log is missing, or cannot be written";
 	return NULL;
+}
+
+bool lvm_may_be_laid_over(const struct lvm_volumes *v, uint32_t index)
+{
+	return !v->group_refusal && (v->vg->lvs[index].flags & LVM2_WRITE) && !lvm_is_raid(&v->vg->lvs[index]);
 }

@@ -5,7 +5,8 @@
 
 #include "format/pdata/pdata.h"
 
-#define SLOTS		2048U /* 8 MiB when all are in use */
+#define SLOTS		2048U  /* 8 MiB when all are in use */
+#define BITMAP_BLOCKS	16320U /* that one block of bits tells of; those behind the end are free */
 #define MAP_INDEX_BYTES 16U
 #define MAP_LEAVES_MAX	4096U
 
@@ -198,26 +199,34 @@ int pdata_read_array(struct pdata *p, uint64_t root, uint64_t first, uint64_t *r
 	r = pdata_read(p, number, PDATA_SALT_ARRAY, "array block", block, reterr);
 	if (r < 0)
 		return r;
-	if (seen && (seen[number / 8] >> number % 8 & 1))
-		return blkalign_error_set(reterr, -EPROTO, p->dev->name, number * PDATA_BLOCK_BYTES,
-					  "array block at metadata block %" PRIu64 ": is said to be two parts of the array", number);
-	if (seen)
-		seen[number / 8] |= (uint8_t)(1U << number % 8);
 	there = load_le32(block + 8);
 	if (load_le32(block + 12) != 8 || there > PDATA_ARRAY_ITEMS || there <= skip)
 		return blkalign_error_set(reterr, -EPROTO, p->dev->name, number * PDATA_BLOCK_BYTES,
 					  "array block at metadata block %" PRIu64 ": has %" PRIu32 " items of %" PRIu32
 					  " bytes, asked for number %" PRIu32 " of 8 bytes",
 					  number, there, load_le32(block + 12), skip);
+	if (seen && (seen[number / 8] >> number % 8 & 1))
+		return blkalign_error_set(reterr, -EPROTO, p->dev->name, number * PDATA_BLOCK_BYTES,
+					  "array block at metadata block %" PRIu64 ": is said to be two parts of the array", number);
+	if (seen)
+		seen[number / 8] |= (uint8_t)(1U << number % 8);
 	*ret_count = count < there - skip ? count : there - skip;
 	for (i = 0; i < *ret_count; i++)
 		ret[i] = load_le64(block + PDATA_ARRAY_OFFSET + 8 * (size_t)(skip + i));
 	return 0;
 }
 
+/* Bits behind the end of the device are free to the kernel, and not there to thin_restore. */
+static uint64_t settle(const struct pdata_map *map, uint64_t allocated, uint64_t bitmaps)
+{
+	uint64_t behind = bitmaps * BITMAP_BLOCKS - map->blocks;
+
+	return allocated == map->allocated || allocated < behind ? allocated : allocated - behind;
+}
+
 int pdata_map_count(struct pdata *p, const struct pdata_map *map, uint64_t *ret_allocated, struct blkalign_error *reterr)
 {
-	uint64_t free_blocks = 0, key = 0;
+	uint64_t allocated = 0, bitmaps = 0, key = 0;
 	struct pdata_leaf leaf = { .high = 0 };
 
 	for (unsigned leaves = 0; key != UINT64_MAX; key = leaf.high) {
@@ -228,8 +237,9 @@ int pdata_map_count(struct pdata *p, const struct pdata_map *map, uint64_t *ret_
 		if (++leaves > MAP_LEAVES_MAX)
 			return -E2BIG;
 		for (uint32_t i = 0; i < leaf.node.count; i++)
-			free_blocks += load_le32(pdata_value(&leaf.node, i) + 8);
+			allocated += BITMAP_BLOCKS - (uint64_t)load_le32(pdata_value(&leaf.node, i) + 8);
+		bitmaps += leaf.node.count;
 	}
-	*ret_allocated = map->blocks - free_blocks;
+	*ret_allocated = settle(map, allocated, bitmaps);
 	return 0;
 }

@@ -49,7 +49,7 @@ static void test_types(void **state)
 	writable(&b, "vg/str");
 	writable(&b, "vg/r0");
 	read_only(&b, "vg/r1", "its raid metadata was never written");
-	read_only(&b, "vg/mir", "volumes of this type are only read");
+	read_only(&b, "vg/mir", "a leg of the mirror or its log");
 	read_only(&b, "vg/org", "other volumes, such as snapshots, are built on it");
 	done(&b);
 	free(text);
