@@ -135,7 +135,10 @@ static int set_number(struct libscols_line *line, size_t column, uint64_t number
 static int fill(struct libscols_line *line, const struct blkalign_location *at, bool above)
 {
 	bool known = at->offset_bytes != BLKALIGN_UNKNOWN;
-	int r = scols_line_set_data(line, NAME, at->node ? cli_safe(blkalign_node_name(at->node)) : "(missing)");
+	int r = scols_line_set_data(line, NAME,
+				    at->node			       ? cli_safe(blkalign_node_name(at->node))
+				    : at->role == BLKALIGN_ROLE_UNUSED ? "(nowhere)"
+								       : "(missing)");
 
 	if (!r)
 		r = set_number(line, BYTE, at->offset_bytes, known);

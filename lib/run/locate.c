@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Downwards, by the edges of the graph; md arrays by their own map, which is exact where edges are not. */
+/* Downwards, by the edges of the graph; md arrays and looked up volumes by their own maps, which are exact where edges are not. */
 #include <inttypes.h>
 
 #include "run/locate.h"
@@ -102,7 +102,7 @@ static int down_segment(struct locating *l, const struct segment *s, const struc
 	return r;
 }
 
-static int down_edges(struct locating *l, const struct locate_place *place)
+int locate_down_edges(struct locating *l, const struct locate_place *place)
 {
 	struct segment s;
 	int r = 0;
@@ -123,7 +123,9 @@ int locate_down(struct locating *l, const struct blkalign_location *location)
 	if (r < 0 || !location->node || location->offset_bytes == BLKALIGN_UNKNOWN)
 		return r;
 	r = locate_down_md(l, &place, &done);
-	return r < 0 || done ? r : down_edges(l, &place);
+	if (r == 0 && !done)
+		r = locate_down_charted(l, &place, &done);
+	return r < 0 || done ? r : locate_down_edges(l, &place);
 }
 
 /* --- the interface --- */

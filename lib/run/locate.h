@@ -27,6 +27,8 @@ struct locate_place {
 int locate_add(struct locating *l, const struct blkalign_location *location);
 /** Add it, and all that lies below it. */
 int locate_down(struct locating *l, const struct blkalign_location *location);
+/** What lies below a place, by the edges of its node. */
+int locate_down_edges(struct locating *l, const struct locate_place *place);
 
 /** The md map behind an array's device that has byte `at`; NULL when it has none. *run_bytes is cut to where that may change. `*note` is set for bytes that lie elsewhere. */
 const struct map_md_member *locate_md(struct dev *dev, uint64_t at, uint64_t *run_bytes, const struct raid_geometry **ret_geometry,
@@ -34,6 +36,9 @@ const struct map_md_member *locate_md(struct dev *dev, uint64_t at, uint64_t *ru
 int locate_down_md(struct locating *l, const struct locate_place *place, bool *ret_done);
 /** What byte `place` is to the array `upper`, by its edge; goes on upwards. */
 int locate_up_md(struct locating *l, const struct locate_place *place, const struct blkalign_node *upper, bool *ret_done);
+/** Likewise for volumes whose bytes are looked up; nothing is added where they do not use the byte. */
+int locate_down_charted(struct locating *l, const struct locate_place *place, bool *ret_done);
+int locate_up_charted(struct locating *l, const struct locate_place *place, const struct blkalign_node *upper, bool *ret_done);
 /** Add `place`, and all that lies on it. */
 int locate_up(struct locating *l, const struct blkalign_location *location);
 

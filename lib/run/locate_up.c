@@ -96,6 +96,8 @@ int locate_up(struct locating *l, const struct blkalign_location *location)
 
 		r = locate_up_md(l, &place, upper, &done);
 		if (r == 0 && !done)
+			r = locate_up_charted(l, &place, upper, &done);
+		if (r == 0 && !done)
 			r = up_node(l, &place, upper);
 	}
 	if (r == 0 && l->found.count == self + 1 && blkalign_node_uppers(location->node) && !l->found.data[self].note)
