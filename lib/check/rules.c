@@ -22,7 +22,7 @@ static const struct {
 	{ KIND(PV), rule_round_pv },
 	{ KIND(MD), rule_md },
 	{ KIND(LV), rule_volume_state },
-	{ KIND(LV), rule_lv_state },
+	{ KIND(LV), rule_lv_records },
 	{ KIND(MD), rule_mixed_md },
 	{ KIND(CRYPT), rule_mixed_crypt },
 	{ KIND(CRYPT), rule_luks },

@@ -37,8 +37,8 @@ void rule_volume_state(struct check *c, const struct blkalign_node *node);
 void rule_md_state(struct check *c, const struct blkalign_node *node);
 /** The kernel runs the array: its state is the kernel's word, and not one that was found on disks. */
 bool md_is_running(const struct blkalign_node *node);
-/* rule_lv_state.c */
-void rule_lv_state(struct check *c, const struct blkalign_node *node);
+/* rule_lv_records.c */
+void rule_lv_records(struct check *c, const struct blkalign_node *node);
 /* rule_mixed.c */
 void rule_mixed_md(struct check *c, const struct blkalign_node *node);
 void rule_mixed_crypt(struct check *c, const struct blkalign_node *node);

@@ -67,7 +67,7 @@ static void rule_cache(struct check *c, const struct blkalign_node *n)
 			 unclean ? "may lack" : "lacks"));
 }
 
-void rule_lv_state(struct check *c, const struct blkalign_node *n)
+void rule_lv_records(struct check *c, const struct blkalign_node *n)
 {
 	rule_transaction(c, n);
 	rule_needs_check(c, n);
