@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* From data to parity: computed anew, and carried along when a block changes. */
-#include "raid/compare.h"
 #include "raid/field.h"
+#include "raid/kernels.h"
 #include "raid/raid_priv.h"
 #include "raid/sums.h"
 
@@ -36,16 +36,16 @@ static uint32_t gather_by_exponent(const struct raid_row *row, size_t at, uint8_
 /* Lengths that no kernel takes, and processors without one: the caller computes and compares. */
 bool parity_compare(const struct raid_row *row, size_t at, size_t length_bytes, bool *ret_fits)
 {
-	compare_fn compare = length_bytes % COMPARE_BYTES ? NULL : compare_best();
+	const struct raid_kernel *kernel = raid_kernel_best();
 	uint8_t *sources[RAID_MEMBERS_MAX];
 	bool has_q = row->stripe.q_slot != RAID_SLOT_NONE;
 	uint32_t count;
 
-	if (!compare)
+	if (!kernel->fits || length_bytes % KERNEL_BYTES)
 		return false;
 	count = has_q ? gather_by_exponent(row, at, sources) : gather_data(row, at, sources);
-	*ret_fits = compare(sources, count, row->blocks[row->stripe.p_slot] + at, has_q ? row->blocks[row->stripe.q_slot] + at : NULL,
-			    length_bytes);
+	*ret_fits = kernel->fits(sources, count, row->blocks[row->stripe.p_slot] + at, has_q ? row->blocks[row->stripe.q_slot] + at : NULL,
+				 length_bytes);
 	return true;
 }
 

@@ -5,14 +5,12 @@
 #include <isa-l/raid.h>
 
 #include "raid/field.h"
+#include "raid/kernels.h"
 #include "raid/raid.h"
 #include "raid/sums.h"
 
 #define WEIGHTED_SOURCES_MAX (FIELD_POWERS + 2)
 #define TABLE_BYTES	     32U /* isa-l's per coefficient */
-
-/* The gaps that DDF layouts leave in Q's exponents. Never written. */
-static uint8_t zeros[SUMS_PIECE_BYTES] __attribute__((aligned(64)));
 
 static bool aligned(void *const *blocks, uint32_t count)
 {
@@ -90,13 +88,15 @@ static void close_up(struct present *ret, uint8_t *const *sources, uint32_t coun
 		}
 }
 
-/* What pq_gen() cannot take: Q alone, and everything that is not aligned. */
+/* What nothing else takes: Q alone, and the ends of odd lengths. */
 static void pq_by_tables(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, size_t at, size_t length_bytes)
 {
 	uint8_t weights[FIELD_POWERS * 2], *destinations[2];
 	uint32_t rows = 0;
 	struct present there;
 
+	if (at == length_bytes)
+		return;
 	close_up(&there, sources, count, at);
 	if (p) {
 		memset(weights, 1, there.count);
@@ -104,33 +104,37 @@ static void pq_by_tables(uint8_t *const *sources, uint32_t count, uint8_t *p, ui
 	}
 	memcpy(weights + (size_t)rows * there.count, there.powers, there.count);
 	destinations[rows++] = q + at;
-	sums_weighted(there.sources, there.count, weights, destinations, rows, length_bytes);
+	sums_weighted(there.sources, there.count, weights, destinations, rows, length_bytes - at);
 }
 
-static void pq_piece(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, size_t at, size_t length_bytes)
+/* Returns how many of the bytes are done. */
+static size_t pq_gapless(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, size_t length_bytes)
 {
+	size_t whole = round_down_u64(length_bytes, SUMS_ALIGNMENT);
 	void *array[FIELD_POWERS + 2];
 
-	for (uint32_t i = 0; i < count; i++)
-		array[i] = sources[i] ? sources[i] + at : zeros;
-	array[count] = p + at;
-	array[count + 1] = q + at;
-	pq_gen((int)count + 2, (int)length_bytes, array);
+	memcpy(array, sources, count * sizeof(*array));
+	array[count] = p;
+	array[count + 1] = q;
+	if (whole)
+		pq_gen((int)count + 2, (int)whole, array);
+	return whole;
 }
 
-static void pq_aligned(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, size_t length_bytes, bool gaps)
+static size_t pq_by_kernel(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, size_t length_bytes)
 {
-	size_t whole = round_down_u64(length_bytes, SUMS_ALIGNMENT), piece = gaps ? sizeof(zeros) : whole;
+	const struct raid_kernel *kernel = raid_kernel_best();
+	size_t whole = kernel->make ? round_down_u64(length_bytes, KERNEL_BYTES) : 0;
 
-	for (size_t at = 0; at < whole; at += piece)
-		pq_piece(sources, count, p, q, at, whole - at < piece ? whole - at : piece);
-	if (whole < length_bytes)
-		pq_by_tables(sources, count, p, q, whole, length_bytes - whole);
+	if (whole)
+		kernel->make(sources, count, p, q, whole);
+	return whole;
 }
 
 void sums_pq(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, size_t length_bytes)
 {
 	uintptr_t all = (uintptr_t)p | (uintptr_t)q;
+	size_t done = 0;
 	bool gaps = false;
 
 	for (uint32_t i = 0; i < count; i++) {
@@ -142,9 +146,11 @@ void sums_pq(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, si
 
 		close_up(&there, sources, count, 0);
 		sums_xor(there.sources, there.count, p, length_bytes);
-	} else if (p && all % SUMS_ALIGNMENT == 0) {
-		pq_aligned(sources, count, p, q, length_bytes, gaps);
-	} else {
-		pq_by_tables(sources, count, p, q, 0, length_bytes);
+		return;
 	}
+	if (p && !gaps && all % SUMS_ALIGNMENT == 0)
+		done = pq_gapless(sources, count, p, q, length_bytes);
+	else if (p)
+		done = pq_by_kernel(sources, count, p, q, length_bytes);
+	pq_by_tables(sources, count, p, q, done, length_bytes);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /**
  * Sums of blocks over isa-l, for blocks of any alignment and length up to RAID_CHUNK_MAX_BYTES. isa-l's fastest loops ask for 32 bytes alignment; where a block has
- * less, its table driven ones take over, at about half the speed. Destinations never overlap sources.
+ * less, those of kernels.h take over, or else its table driven ones, at about half the speed. Destinations never overlap sources.
  */
 #ifndef RAID_SUMS_H
 #define RAID_SUMS_H
@@ -16,7 +16,7 @@
 void sums_xor(uint8_t *const *sources, uint32_t count, uint8_t *destination, size_t length_bytes);
 
 /**
- * P = sum of the sources, Q = sum of g^i * source i. A NULL source counts as zeros. One of `p` and `q` may be NULL: not wanted. `count` is at most
+ * P = sum of the sources, Q = sum of g^i * source i. A NULL source counts as zeros; the last is there. One of `p` and `q` may be NULL: not wanted. `count` is at most
  * FIELD_POWERS; two sources are there at least.
  */
 void sums_pq(uint8_t *const *sources, uint32_t count, uint8_t *p, uint8_t *q, size_t length_bytes);
