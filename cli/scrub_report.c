@@ -32,6 +32,7 @@ static const char *meaning(const struct blkalign_scrub_finding *f)
 		[BLKALIGN_SCRUB_FEW_BYTES] = "cannot say: too few bytes differ",
 		[BLKALIGN_SCRUB_DOUBTFUL] = "cannot say: unclean stop",
 		[BLKALIGN_SCRUB_DEGRADED] = "cannot say: a member is missing here",
+		[BLKALIGN_SCRUB_OVERLAP] = "the layout has another chunk here",
 	};
 
 	if (f->kind == BLKALIGN_SCRUB_UNREADABLE && f->verdict == BLKALIGN_SCRUB_SEVERAL)
@@ -169,6 +170,11 @@ static void print_advice(const struct scrub_result *r)
 			 0);
 	else if (proven.proven_bytes || proven.unreadable_bytes)
 		cli_wrap("--repair recomputes what is proven wrong or cannot be read, and nothing else.", 0);
+	if (blkalign_node_u64(blkalign_scrub_node(r->scrub), BLKALIGN_ATTR_MD_OVERLAPS) == 1)
+		cli_wrap("The layout puts copies of different chunks into one place, so that each overwrites the other: what differs there "
+			 "is no disk's "
+			 "fault, the kernel counts it as well, and nothing can repair it. `blkalign explain MD-LAYOUT-OVERLAP`.",
+			 0);
 	if (parity.parity_bytes && !proven.implausible)
 		cli_wrap(is_mirror(r->scrub)
 				 ? "Where nobody can say which copy is wrong, look at both before --repair=parity overwrites the "

@@ -47,6 +47,8 @@ enum blkalign_scrub_verdict {
 	BLKALIGN_SCRUB_FEW_BYTES, /**< cannot say: too few bytes differ to blame one member */
 	BLKALIGN_SCRUB_DOUBTFUL,  /**< cannot say: an unclean stop or the bitmap says that a write may have been cut short here */
 	BLKALIGN_SCRUB_DEGRADED,  /**< cannot say: a member is missing or not readable here */
+	/** raid10 that overlaps itself: the layout puts a copy of another chunk in this place, or in that of the copy that it was compared with. No member is wrong. */
+	BLKALIGN_SCRUB_OVERLAP,
 };
 /** "proven", "outvoted", "one_parity", ...: the word in JSON. Static. */
 BLKALIGN_API const char *blkalign_scrub_verdict_name(enum blkalign_scrub_verdict verdict);

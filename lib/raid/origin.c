@@ -77,3 +77,22 @@ bool raid_survives(const struct raid_geometry *g, const bool *present)
 }
 
 bool raid_overlaps_itself(const struct raid_geometry *g) { return g->level == RAID_10 && raid10_overlaps(g); }
+
+/* Only chunks of one row of places, or of the next one, can meet. */
+bool raid_shares_place(const struct raid_geometry *g, uint64_t array_bytes, uint32_t copy)
+{
+	struct raid_place place, other;
+	uint64_t chunk, from, end;
+
+	if (!raid_overlaps_itself(g) || raid_locate(g, array_bytes, copy, &place) < 0)
+		return false;
+	chunk = array_bytes / g->chunk_bytes;
+	from = chunk > g->members ? chunk - g->members : 0;
+	end = chunk + g->members;
+	for (uint64_t i = from; i <= end; i++)
+		for (uint32_t k = 0; i != chunk && k < raid_copies(g); k++)
+			if (raid_locate(g, i * g->chunk_bytes, k, &other) == 0 && other.slot == place.slot &&
+			    other.device_bytes / g->chunk_bytes == place.device_bytes / g->chunk_bytes)
+				return true;
+	return false;
+}

@@ -181,6 +181,9 @@ bool raid_survives(const struct raid_geometry *geometry, const bool *present);
 /** Whether two copies of different bytes share a place (raid10 of odd shapes): readable as the kernel reads it, never to be written. */
 bool raid_overlaps_itself(const struct raid_geometry *geometry);
 
+/** Whether a copy of another chunk lies where copy `copy` of byte `array_bytes` does: what was written last is there. */
+bool raid_shares_place(const struct raid_geometry *geometry, uint64_t array_bytes, uint32_t copy);
+
 /** Members whose worth of data a full stripe holds: what md multiplies the chunk by for optimal_io_size. 1 for linear and raid1. */
 uint32_t raid_data_members(const struct raid_geometry *geometry);
 

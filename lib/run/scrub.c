@@ -9,7 +9,7 @@ const char *blkalign_scrub_verdict_name(enum blkalign_scrub_verdict verdict)
 		[BLKALIGN_SCRUB_PROVEN] = "proven",	    [BLKALIGN_SCRUB_OUTVOTED] = "outvoted",
 		[BLKALIGN_SCRUB_ONE_PARITY] = "one_parity", [BLKALIGN_SCRUB_SEVERAL] = "several",
 		[BLKALIGN_SCRUB_FEW_BYTES] = "few_bytes",   [BLKALIGN_SCRUB_DOUBTFUL] = "doubtful",
-		[BLKALIGN_SCRUB_DEGRADED] = "degraded",
+		[BLKALIGN_SCRUB_DEGRADED] = "degraded",	    [BLKALIGN_SCRUB_OVERLAP] = "overlap",
 	};
 
 	return (size_t)verdict < ARRAY_SIZE(names) ? names[verdict] : "unknown";

@@ -124,6 +124,34 @@ static void note_uncompared(struct scrub_worker *w, uint32_t first, size_t lengt
 	w->uncompared_bytes += second < w->lanes ? 0 : length;
 }
 
+/* The first copy that has its place for itself, as the others are compared with; the first of all where there is none. */
+static uint32_t first_apart(const struct scrub_worker *w, uint64_t array_bytes, uint32_t first)
+{
+	for (uint32_t copy = first; copy < w->lanes; copy++)
+		if (w->has[copy] == SCRUB_READ && !raid_shares_place(w->view->geometry, array_bytes, copy))
+			return copy;
+	return first;
+}
+
+/*
+ * Copies of different chunks lie in one place, and the last one that was written is there. The kernel's check counts all of that as mismatches, and so do we; but no member
+ * is to blame for it. What differs apart from that is told as usual.
+ */
+static void tell_overlaps(struct scrub_worker *w, uint64_t at, size_t offset, uint32_t first, struct blkalign_scrub_finding *f)
+{
+	const struct raid_geometry *g = w->view->geometry;
+	enum blkalign_scrub_verdict usual = f->verdict;
+	uint32_t apart = first_apart(w, at + offset, first);
+	bool shared = raid_shares_place(g, at + offset, apart);
+
+	for (uint32_t copy = first; copy < w->lanes; copy++) {
+		if (copy == apart || w->has[copy] != SCRUB_READ || same(w, apart, copy, offset, f->length_bytes))
+			continue;
+		f->verdict = shared || raid_shares_place(g, at + offset, copy) ? BLKALIGN_SCRUB_OVERLAP : usual;
+		tell(w, at, copy, offset, f);
+	}
+}
+
 static void compare_page(struct scrub_worker *w, uint64_t at, size_t offset, size_t length)
 {
 	struct blkalign_scrub_finding f = { .kind = BLKALIGN_SCRUB_MISMATCH, .length_bytes = length };
@@ -138,6 +166,10 @@ static void compare_page(struct scrub_worker *w, uint64_t at, size_t offset, siz
 	if (!differs)
 		return;
 	f.verdict = why_unknown(w, at + offset, length);
+	if (raid_overlaps_itself(w->view->geometry)) {
+		tell_overlaps(w, at, offset, first, &f);
+		return;
+	}
 	if (f.verdict == BLKALIGN_SCRUB_SEVERAL)
 		odd = odd_one_out(w, offset, length);
 	if (odd < w->lanes) {

@@ -41,7 +41,7 @@ static void add_finding(const struct blkalign_scrub *s, const struct blkalign_sc
 		plan->unreadable_bytes += f->length_bytes;
 	else if (f->kind == BLKALIGN_SCRUB_MISMATCH && f->verdict == BLKALIGN_SCRUB_PROVEN)
 		plan->proven_bytes += f->length_bytes;
-	else if (f->kind == BLKALIGN_SCRUB_MISMATCH && parity)
+	else if (f->kind == BLKALIGN_SCRUB_MISMATCH && parity && f->verdict != BLKALIGN_SCRUB_OVERLAP)
 		plan->parity_bytes += f->length_bytes;
 	else
 		plan->left_bytes += f->length_bytes;

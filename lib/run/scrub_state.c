@@ -103,7 +103,7 @@ static bool parse_kind(const char *text, enum blkalign_scrub_kind *ret)
 
 static bool parse_verdict(const char *text, enum blkalign_scrub_verdict *ret)
 {
-	for (unsigned i = 0; text && i <= BLKALIGN_SCRUB_DEGRADED; i++)
+	for (unsigned i = 0; text && i <= BLKALIGN_SCRUB_OVERLAP; i++)
 		if (!strcmp(text, blkalign_scrub_verdict_name((enum blkalign_scrub_verdict)i))) {
 			*ret = (enum blkalign_scrub_verdict)i;
 			return true;

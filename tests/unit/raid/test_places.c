@@ -283,12 +283,30 @@ static void first_copy_speaks(const struct raid_geometry *g)
 	}
 }
 
+/* Chunk by chunk, against the places as they are claimed one after the other. */
+static void shared_places_agree(const struct raid_geometry *g)
+{
+	struct places p;
+
+	places_fill(&p, g, g->used_bytes + 4 * CHUNK, CHUNK);
+	for (uint64_t at = 0; at < raid_array_bytes(g); at += CHUNK)
+		for (uint32_t copy = 0; copy < raid_copies(g); copy++) {
+			struct raid_place place;
+
+			assert_int_equal(raid_locate(g, at, copy, &place), 0);
+			if (raid_shares_place(g, at + 700, copy) != place_at(&p, place.slot, place.device_bytes)->contested)
+				fail_msg("layout 0x%x members %u: copy %u of chunk %lu", g->layout, g->members, copy, at / CHUNK);
+		}
+	free(p.of);
+}
+
 static void test_raid10(void **state)
 {
 	(void)state;
 	for_every_raid10(9, overlap_agrees);
 	assert_true(overlapping > 100 && apart > 1000);
 	for_every_raid10(9, raid10_both_ways);
+	for_every_raid10(9, shared_places_agree);
 	for_every_raid10(7, first_copy_speaks);
 	for_every_raid10(9, every_loss);
 }

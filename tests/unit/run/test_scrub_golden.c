@@ -89,9 +89,43 @@ static void test_mismatches(void **state)
 	one("raid10-mismatch", raid10, 2);
 }
 
+/* A layout that overlaps itself, filled by a kernel: 56 chunks lost a copy to another one, and no member is blamed for it. What differs elsewhere is told as usual. */
+static void test_overlap(void **state)
+{
+	struct golden_md g;
+	struct blkalign_run *run;
+	struct blkalign_scrub *s;
+
+	(void)state;
+	golden_md_open(&g, "raid10-12-5-n2o2");
+	for (unsigned spoilt = 0; spoilt < 2; spoilt++) {
+		unsigned others = 0;
+
+		if (spoilt) {
+			FILE *f = fopen(g.names[0], "r+e");
+
+			/* Copy 0 of chunk 0, which lies apart from all others. */
+			assert_non_null(f);
+			assert_int_equal(fseek(f, 1048576 + 4096, SEEK_SET), 0);
+			assert_int_equal(fputc('x', f), 'x');
+			assert_int_equal(fclose(f), 0);
+		}
+		assert_int_equal(blkalign_run_open(NULL, (const char *const *)g.names, g.count, &run, &err), 0);
+		assert_int_equal(blkalign_scrub_open(run, NULL, NULL, &s, &err), 0);
+		assert_int_equal(scrub(s).mismatch_sectors512, (56 + spoilt * 3) * 128);
+		for (size_t i = 0; i < blkalign_scrub_findings(s, NULL); i++)
+			others += blkalign_scrub_finding(s, i)->verdict != BLKALIGN_SCRUB_OVERLAP;
+		assert_int_equal(others, spoilt ? 3 : 0);
+		assert_int_equal(blkalign_scrub_findings(s, NULL), 56 + others);
+		blkalign_scrub_close(s);
+		assert_int_equal(blkalign_run_close(run, &err), 0);
+	}
+	golden_md_close(&g);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(test_mismatches) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_mismatches), cmocka_unit_test(test_overlap) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
