@@ -28,15 +28,22 @@ void gate_done(struct gate *gate)
 	pthread_mutex_destroy(&gate->mutex);
 }
 
-/* A request that alone is larger waits until it is alone. */
+/* In the order of coming, so that a large one is not overtaken for ever. A request that alone is larger waits until it is alone. */
 void gate_enter(struct gate *gate, uint64_t length_bytes)
 {
+	uint64_t number;
+
 	if (length_bytes < SMALL_BYTES)
 		return;
 	pthread_mutex_lock(&gate->mutex);
-	while (gate->under_way_bytes && gate->under_way_bytes + length_bytes > UNDER_WAY_MAX_BYTES)
+	number = gate->came++;
+	while (number != gate->entered || (gate->under_way_bytes && gate->under_way_bytes + length_bytes > UNDER_WAY_MAX_BYTES))
 		pthread_cond_wait(&gate->left, &gate->mutex);
+	gate->entered++;
 	gate->under_way_bytes += length_bytes;
+	/* The next one may fit as well. */
+	if (gate->came != gate->entered)
+		pthread_cond_broadcast(&gate->left);
 	pthread_mutex_unlock(&gate->mutex);
 }
 

@@ -14,6 +14,7 @@
 struct gate {
 	pthread_mutex_t mutex;
 	pthread_cond_t left;
+	uint64_t came, entered; /* requests */
 	uint64_t under_way_bytes;
 	bool ready;
 };
