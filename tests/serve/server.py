@@ -4,8 +4,6 @@ import os, pathlib, select, signal, subprocess
 
 import nbd
 
-root = pathlib.Path(__file__).resolve().parent.parent.parent
-
 
 class Server:
     """Runs until the `with` block ends; then it must exit with status 0 on SIGTERM. `under`: a command that becomes the server."""
@@ -58,26 +56,3 @@ class Server:
     def peak_kib(self):
         status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
         return int(status.split("VmHWM:")[1].split()[0])
-
-
-def golden(case, folder):
-    """Unpack a case; its member images m0.img, m1.img, ... in order."""
-    group = "md" if (root / f"tests/golden/md/{case}.tar.xz").exists() else "lvm"
-    subprocess.run(["tar", "-xJf", root / f"tests/golden/{group}/{case}.tar.xz", "-C", folder], check=True)
-    return sorted((pathlib.Path(folder) / case).glob("m*.img"))
-
-
-def lines():
-    for line in (root / "tests/golden/md/manifest.tsv").read_text().splitlines():
-        case, device, size, sha256, *_ = line.split("\t")
-        yield case, "(a images)" in device, int(size), sha256
-
-
-def manifest():
-    """(case, bytes, sha256) of every md array with one right answer, of its m images."""
-    return [(case, size, sha256) for case, after, size, sha256 in lines() if not after and len(sha256) == 64]
-
-
-def repaired():
-    """case: sha256 of the contents after the kernel had repaired or replayed it."""
-    return {case: sha256 for case, after, _, sha256 in lines() if after}
