@@ -219,7 +219,7 @@ static bool may_write(const struct mirror *m)
 	if (m->present < m->count || is_move(m->segment) || (log && (!m->guard->log || !m->guard->log->writable)))
 		return false;
 	for (uint32_t i = 0; i < m->count; i++)
-		if (!m->members[i].dev->writable)
+		if (!m->members[i].dev || !m->members[i].dev->writable)
 			return false;
 	return true;
 }

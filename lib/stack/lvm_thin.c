@@ -6,6 +6,8 @@
 #include "format/thin/thin.h"
 #include "stack/lvm_special.h"
 
+/* Of a host: each keeps what it read last. */
+#define POOLS_MAX 1024U
 /* More places than these that cannot be read are all told alike. */
 #define REASONS_MAX 64U
 
@@ -223,6 +225,8 @@ int lvm_open_thin_pool(struct lvm_volumes *v, uint32_t index, struct blkalign_no
 	struct lvm_thin_pool *pool;
 	int r;
 
+	if (v->state->thin_pools.count == POOLS_MAX)
+		return lvm_cannot_read(v, node, "there are more thin pools than are read of one host");
 	if (!data || !meta)
 		return lvm_cannot_read(v, node, data ? "its metadata volume cannot be read" : "its data volume cannot be read");
 	r = map_open_segments(blkalign_node_name(node), &segment, 1, ret_dev);

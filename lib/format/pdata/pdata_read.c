@@ -5,7 +5,7 @@
 
 #include "format/pdata/pdata.h"
 
-#define SLOTS		2048U  /* 8 MiB when all are in use */
+#define SLOTS		8192U  /* 32 MiB when all are in use: the leaves of a million mappings */
 #define BITMAP_BLOCKS	16320U /* that one block of bits tells of; those behind the end are free */
 #define MAP_INDEX_BYTES 16U
 #define MAP_LEAVES_MAX	4096U
@@ -55,7 +55,8 @@ uint64_t pdata_blocks(const struct pdata *pdata) { return pdata->blocks; }
 /* The message has no place yet. */
 static int place_error(const struct pdata *p, uint64_t number, int r, struct blkalign_error *from, struct blkalign_error *reterr)
 {
-	return blkalign_error_set(reterr, r, p->dev->name, number * PDATA_BLOCK_BYTES, "%s", from->message);
+	blkalign_error_set(reterr, r, p->dev->name, number * PDATA_BLOCK_BYTES, "%s", from->message);
+	return r;
 }
 
 int pdata_read(struct pdata *p, uint64_t number, uint32_t salt, const char *what, uint8_t ret_block[PDATA_BLOCK_BYTES],
@@ -116,6 +117,7 @@ static void view(const uint8_t *block, struct pdata_node *ret)
 static int read_node(struct pdata *p, uint64_t number, struct pdata_leaf *ret, struct blkalign_error *reterr)
 {
 	struct blkalign_error err;
+	struct pdata_node checked;
 	int r;
 
 	if (number < p->blocks && recall(p, number, ret->block)) {
@@ -125,10 +127,11 @@ static int read_node(struct pdata *p, uint64_t number, struct pdata_leaf *ret, s
 	r = pdata_read(p, number, PDATA_SALT_NODE, "tree node", ret->block, reterr);
 	if (r < 0)
 		return r;
-	r = pdata_node_decode(ret->block, number, &ret->node, &err);
+	r = pdata_node_decode(ret->block, number, &checked, &err);
 	if (r < 0)
 		return place_error(p, number, r, &err, reterr);
 	remember(p, number, ret->block);
+	view(ret->block, &ret->node);
 	return 0;
 }
 
