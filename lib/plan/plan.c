@@ -114,7 +114,7 @@ void plan_flush(struct plan *plan)
 		plan->step++;
 }
 
-static int add_word(struct plan *plan, bool detail, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) static int add_word(struct plan *plan, bool detail, const char *format, va_list args)
 {
 	char text[600];
 	const char *copy;
