@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <inttypes.h>
+
 #include "apply/apply.h"
 
 static int find_dev(struct stack *stack, const char *name, struct dev **ret, struct blkalign_error *reterr)
@@ -20,8 +22,8 @@ static int compare(struct dev *dev, const struct plan_write *w, const uint8_t *e
 		return r;
 	while (found[at] == expected[at])
 		at++;
-	return blkalign_error_set(reterr, code, w->node, w->offset_bytes + at, "byte %llu holds 0x%02x, expected was 0x%02x: %s",
-				  (unsigned long long)(w->offset_bytes + at), found[at], expected[at], message);
+	return blkalign_error_set(reterr, code, w->node, w->offset_bytes + at, "byte %" PRIu64 " holds 0x%02x, expected was 0x%02x: %s",
+				  w->offset_bytes + at, found[at], expected[at], message);
 }
 
 /* Writes of one step: [first, end). */

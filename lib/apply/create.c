@@ -88,7 +88,8 @@ static int refuse_twice(const struct blkalign_create *c, struct blkalign_error *
 
 	for (size_t i = 0; i < c->path_count; i++)
 		for (size_t k = 0; k < i; k++)
-			if (stat(c->paths[i], &a) == 0 && stat(c->paths[k], &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
+			if (c->paths[i] && c->paths[k] && stat(c->paths[i], &a) == 0 && stat(c->paths[k], &b) == 0 &&
+			    a.st_dev == b.st_dev && a.st_ino == b.st_ino)
 				return blkalign_error_set(reterr, -EINVAL, c->paths[i], BLKALIGN_UNKNOWN, "is given twice");
 	return 0;
 }

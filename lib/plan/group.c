@@ -171,7 +171,7 @@ static int find_pv(const struct group *g, const struct lvm2_pv *pv, size_t *ret,
 
 static int sort_pvs(struct group *g, const struct plan_facts *facts, struct blkalign_error *reterr)
 {
-	struct group_pv *sorted = calloc((size_t)g->vg->pv_count + 1, sizeof(*sorted));
+	struct group_pv *sorted = g->vg ? calloc((size_t)g->vg->pv_count + 1, sizeof(*sorted)) : NULL;
 	int r = sorted ? 0 : -ENOMEM;
 
 	for (uint32_t i = 0; r >= 0 && i < g->vg->pv_count; i++) {
@@ -192,7 +192,7 @@ static int sort_pvs(struct group *g, const struct plan_facts *facts, struct blka
 	}
 	free(g->pvs);
 	g->pvs = sorted;
-	g->count = g->vg->pv_count;
+	g->count = sorted ? g->vg->pv_count : 0;
 	return r;
 }
 

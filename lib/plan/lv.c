@@ -194,7 +194,7 @@ static int add_parts(struct making *m, struct lvm2_new_area *parts)
 {
 	int r = 0;
 
-	for (uint32_t i = 0; r >= 0 && i < m->shape.legs; i++) {
+	for (size_t i = 0; r >= 0 && i < m->shape.legs; i++) {
 		r = add_striped(m, parts[2 * i + 1].name, false, &m->legs[i], 1, 0);
 		if (r >= 0)
 			r = add_striped(m, parts[2 * i].name, false, &m->metas[i], 1, 0);
@@ -206,7 +206,7 @@ static int add_parts(struct making *m, struct lvm2_new_area *parts)
 static int add_raid(struct making *m)
 {
 	const struct shape *s = &m->shape;
-	struct lvm2_new_area *parts = arena_alloc(m->plan->arena, 2 * s->legs * sizeof(*parts));
+	struct lvm2_new_area *parts = arena_alloc(m->plan->arena, 2 * (size_t)s->legs * sizeof(*parts));
 	const struct lvm2_new_segment segment = { .type = s->type,
 						  .extent_count = s->extents,
 						  .stripe_bytes = s->stripe_bytes,
@@ -216,9 +216,9 @@ static int add_raid(struct making *m)
 						  .area_count = 2 * s->legs };
 	int r = parts ? 0 : -ENOMEM;
 
-	for (uint32_t i = 0; r >= 0 && i < s->legs; i++) {
-		parts[2 * i].name = arena_printf(m->plan->arena, "%s_rmeta_%" PRIu32, m->name, i);
-		parts[2 * i + 1].name = arena_printf(m->plan->arena, "%s_rimage_%" PRIu32, m->name, i);
+	for (size_t i = 0; r >= 0 && i < s->legs; i++) {
+		parts[2 * i].name = arena_printf(m->plan->arena, "%s_rmeta_%zu", m->name, i);
+		parts[2 * i + 1].name = arena_printf(m->plan->arena, "%s_rimage_%zu", m->name, i);
 		r = parts[2 * i].name && parts[2 * i + 1].name ? 0 : -ENOMEM;
 	}
 	if (r >= 0)
@@ -236,8 +236,11 @@ static uint64_t byte_of(const struct making *m, const struct run *run)
 static int zero_start(struct making *m, const runs_t *runs, uint64_t bytes, const char *reason, struct blkalign_error *reterr)
 {
 	const struct run *first = &runs->data[0];
-	uint64_t room = first->count * m->group->vg->extent_bytes;
+	uint64_t room;
 
+	if (!runs->count)
+		return 0;
+	room = first->count * m->group->vg->extent_bytes;
 	return plan_write(m->plan, &m->group->pvs[first->pv].place, byte_of(m, first), NULL, bytes < room ? bytes : room, reason, reterr);
 }
 
@@ -261,9 +264,12 @@ static int zero_all(struct making *m, struct blkalign_error *reterr)
 static int say_leg(struct making *m, const runs_t *runs)
 {
 	const struct run *first = &runs->data[0];
-	const struct group_pv *pv = &m->group->pvs[first->pv];
+	const struct group_pv *pv;
 	char stripe[32], node[256], pieces[48] = "";
 
+	if (!runs->count)
+		return 0;
+	pv = &m->group->pvs[first->pv];
 	blkalign_escape(node, sizeof(node), blkalign_node_name(pv->place.node));
 	blkalign_format_bytes(stripe, sizeof(stripe), pv->grain.stripe_bytes, 0);
 	if (runs->count > 1)

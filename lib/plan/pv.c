@@ -138,10 +138,10 @@ static int zero_label_sectors(struct plan *plan, const struct plan_place *place,
 	return r;
 }
 
-static int say_pv(struct plan *plan, struct check *c, const struct blkalign_node *node, const struct lvm2_label *label)
+static int say_pv(struct plan *plan, struct check *c, const struct blkalign_node *node, uint64_t start_bytes, unsigned areas)
 {
 	return plan_say(plan, "%s: physical volume, first extent at sector %" PRIu64 ", %u metadata %s", check_name(c, node),
-			label->data.area[0].offset_bytes / 512, label->metadata.count, label->metadata.count == 1 ? "area" : "areas");
+			start_bytes / 512, areas, areas == 1 ? "area" : "areas");
 }
 
 int plan_pv(struct plan *plan, const struct plan_facts *facts, const struct plan_place *place, const struct plan_pv_options *options,
@@ -170,6 +170,7 @@ int plan_pv(struct plan *plan, const struct plan_facts *facts, const struct plan
 	if (r < 0)
 		return r;
 	plan_flush(plan);
-	r = plan_write(plan, place, LABEL_AT * 512, sector, sizeof(sector), "the label: from here on it is a physical volume", reterr);
-	return r < 0 ? r : say_pv(plan, c, node, &label);
+	r = plan_write(plan, place, LABEL_AT * UINT64_C(512), sector, sizeof(sector), "the label: from here on it is a physical volume",
+		       reterr);
+	return r < 0 ? r : say_pv(plan, c, node, at.pe_start_bytes, options->metadata_copies);
 }

@@ -107,7 +107,7 @@ static void count_metadata(const struct group *g, struct shape *s)
 		return;
 	fit_region(g, s);
 	regions = s->leg_extents * g->vg->extent_bytes / s->region_bytes;
-	bytes = 2 * META_BLOCK_BYTES + (regions + 7) / 8;
+	bytes = UINT64_C(2) * META_BLOCK_BYTES + (regions + 7) / 8;
 	s->meta_extents = (bytes + g->vg->extent_bytes - 1) / g->vg->extent_bytes;
 }
 

@@ -9,6 +9,12 @@
 
 uint32_t lvm2_checksum(const void *data, size_t length) { return crc32_raw(LVM2_CRC_SEED, data, length); }
 
+static void put_text(uint8_t *p, const char *text, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		p[i] = (uint8_t)text[i];
+}
+
 /* A list of pairs and the zero pair behind it. */
 static bool put_areas(uint8_t sector[512], size_t *at, const struct lvm2_areas *areas)
 {
@@ -44,10 +50,10 @@ int lvm2_label_encode(const struct lvm2_label *label, uint8_t ret_sector[512])
 	size_t at = sizeof(struct lvm2_label_ondisk) + sizeof(struct lvm2_pv_header_ondisk);
 
 	memset(ret_sector, 0, LVM2_SECTOR);
-	memcpy(ret_sector, "LABELONE", 8);
+	put_text(ret_sector, "LABELONE", 8);
 	PUT(ret_sector, lvm2_label_ondisk, sector_number, label->sector);
 	PUT(ret_sector, lvm2_label_ondisk, pv_header_offset, sizeof(struct lvm2_label_ondisk));
-	memcpy(ret_sector + offsetof(struct lvm2_label_ondisk, type), "LVM2 001", 8);
+	put_text(ret_sector + offsetof(struct lvm2_label_ondisk, type), "LVM2 001", 8);
 	memcpy(pv, label->pv_id, LVM2_ID_LENGTH);
 	PUT(pv, lvm2_pv_header_ondisk, device_size_bytes, label->device_size_bytes);
 	if (!put_areas(ret_sector, &at, &label->data) || !put_areas(ret_sector, &at, &label->metadata) ||
@@ -70,7 +76,7 @@ void lvm2_mda_encode(const struct lvm2_mda *mda, uint8_t ret_header[512])
 	uint8_t *locations = ret_header + offsetof(struct lvm2_mda_ondisk, locations);
 
 	memset(ret_header, 0, LVM2_SECTOR);
-	memcpy(ret_header + offsetof(struct lvm2_mda_ondisk, magic), LVM2_MDA_MAGIC, 16);
+	put_text(ret_header + offsetof(struct lvm2_mda_ondisk, magic), LVM2_MDA_MAGIC, 16);
 	PUT(ret_header, lvm2_mda_ondisk, version, 1);
 	PUT(ret_header, lvm2_mda_ondisk, start_bytes, mda->offset_bytes);
 	PUT(ret_header, lvm2_mda_ondisk, size_bytes, mda->size_bytes);
