@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A virtual machine for the time of a script; see vm."""
-import concurrent.futures, os, pathlib, re, subprocess, tempfile, time
+import concurrent.futures, os, pathlib, re, subprocess, sys, time
 
 here = pathlib.Path(__file__).resolve().parent
+sys.path.append(str(here.parent))
+import scratch
+
 AT_A_TIME = 2
 
 
@@ -23,10 +26,9 @@ def scsi_name(number):
 def run(text, images=(), properties="", programs=(), **settings):
     """Exit status and output of the script `text`. Settings are those of vm: VM_TIMEOUT, ..."""
     environment = {**os.environ, "VM_TOOLS": " ".join(map(str, programs)), **{name: str(value) for name, value in settings.items()}}
-    with tempfile.TemporaryDirectory() as folder:
-        script = pathlib.Path(folder) / "script"
-        script.write_text(text)
-        done = subprocess.run([here / "vm", script, *scsi_disks(images, properties)], stdout=subprocess.PIPE, text=True, env=environment)
+    script = scratch.folder() / "script"
+    script.write_text(text)
+    done = subprocess.run([here / "vm", script, *scsi_disks(images, properties)], stdout=subprocess.PIPE, text=True, env=environment)
     return done.returncode, done.stdout
 
 
