@@ -108,7 +108,9 @@ static bool known_zeros(struct blkalign_copy *copy, uint64_t at, uint64_t *lengt
 /* Ranges that are known to be zeros are one unit; in streams not longer than what a step may take. */
 static void measure(struct blkalign_copy *copy, struct copy_unit *unit, uint64_t at, uint64_t end)
 {
-	uint64_t unit_end = round_down_u64(at, COPY_UNIT_BYTES) + COPY_UNIT_BYTES, length = end - at;
+	/* Of a stream the first bytes are waited for. */
+	uint64_t most = copy->to || at > copy->begin_bytes ? COPY_UNIT_BYTES : COPY_PIECE_BYTES;
+	uint64_t unit_end = round_down_u64(at, most) + most, length = end - at;
 
 	*unit = (struct copy_unit){ .offset_bytes = at, .data = unit->data };
 	unit->zeros = known_zeros(copy, at, &length);

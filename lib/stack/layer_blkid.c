@@ -15,7 +15,7 @@
 #include "stack/layers.h"
 
 /* All signatures that libblkid knows lie within these: VMFS at 2 MiB is the furthest from the start, ZFS labels from the end. */
-#define WINDOW_HEAD (4U * MIB)
+#define WINDOW_HEAD (2U * MIB + 64U * KIB)
 #define WINDOW_TAIL (1U * MIB)
 
 /* Not const: the API wants it so. */
