@@ -2,11 +2,10 @@
 /* Request sizes: what the graph knows of blocks, chunks and stripes, made into numbers that an NBD client accepts. */
 #include "run/run.h"
 
-#define PREFERRED_MIN_BYTES 512U /* the range that the NBD protocol allows */
-#define PREFERRED_MAX_BYTES (32 * MIB)
+#define PREFERRED_MIN_BYTES 512U /* the least that the NBD protocol allows */
 #define PHYSICAL_DEFAULT    4096U
 #define REQUEST_BYTES	    (1 * MIB) /* whole stripes are put together up to this */
-#define STRIPE_MAX_BYTES    (4 * MIB) /* and a larger stripe is one request; a server keeps a buffer of that size for each thread */
+#define LARGEST_BYTES	    (4 * MIB) /* of a stripe or a chunk that is one request: a server has a buffer for each thread */
 #define DEPTH_MAX	    64U
 
 /* The node's own value, or that of the first device below that has one: a partition has the chunk of its array. */
@@ -41,7 +40,7 @@ static uint64_t clamp(uint64_t value, uint64_t low, uint64_t high) { return valu
 
 static uint64_t maximum_of(uint64_t stripe_bytes, uint64_t preferred_bytes, uint64_t minimum_bytes)
 {
-	if (stripe_bytes > STRIPE_MAX_BYTES || stripe_bytes < preferred_bytes || stripe_bytes % minimum_bytes)
+	if (stripe_bytes > LARGEST_BYTES || stripe_bytes < preferred_bytes || stripe_bytes % minimum_bytes)
 		stripe_bytes = preferred_bytes;
 	return stripe_bytes < REQUEST_BYTES ? REQUEST_BYTES / stripe_bytes * stripe_bytes : stripe_bytes;
 }
@@ -54,7 +53,7 @@ struct blkalign_run_blocks run_blocks(const struct blkalign_run *run, const stru
 	uint64_t minimum = dev ? minimum_of(dev, attr_below(node, BLKALIGN_ATTR_LOGICAL_BLOCK)) : 512;
 
 	preferred = preferred == BLKALIGN_UNKNOWN ? PHYSICAL_DEFAULT : largest_power(preferred);
-	preferred = clamp(preferred, minimum > PREFERRED_MIN_BYTES ? minimum : PREFERRED_MIN_BYTES, PREFERRED_MAX_BYTES);
+	preferred = clamp(preferred, minimum > PREFERRED_MIN_BYTES ? minimum : PREFERRED_MIN_BYTES, LARGEST_BYTES);
 	return (struct blkalign_run_blocks){
 		.minimum_bytes = minimum,
 		.preferred_bytes = preferred,
