@@ -89,7 +89,7 @@ static void test_mismatches(void **state)
 	one("raid10-mismatch", raid10, 2);
 }
 
-/* A layout that overlaps itself, filled by a kernel: 56 chunks lost a copy to another one, and no member is blamed for it. What differs elsewhere is told as usual. */
+/* A layout that overlaps itself, filled by a kernel: 56 chunks lost a copy to another one (its check counts 7168 sectors), and no member is blamed for it. What differs elsewhere is told as usual. */
 static void test_overlap(void **state)
 {
 	struct golden_md g;
