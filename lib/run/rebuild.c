@@ -147,7 +147,7 @@ static void blame_targets(struct blkalign_rebuild *b, const struct blkalign_rebu
 		paths.names[paths.count++] = b->targets[i].path;
 	r = open_run(b, o, &paths, false, &why);
 	if (r >= 0 && blkalign_node_kind(b->node) == BLKALIGN_KIND_LV)
-		r = rebuild_find_images(b, &why);
+		rebuild_find_images(b, &why);
 	else
 		for (size_t i = 0; r >= 0 && i < b->target_count; i++)
 			r = classify(b, &b->targets[i], &why);
