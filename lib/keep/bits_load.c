@@ -131,6 +131,31 @@ static int read_all(struct keep *keep, size_t freshest, struct blkalign_error *r
 	return 0;
 }
 
+/* Of an array that never was in sync: all bits are set. */
+static int begin_fresh(struct keep *keep, const struct member *m, struct blkalign_error *reterr)
+{
+	struct bits *b = &keep->bits;
+	int r;
+
+	b->info = (struct mdbitmap){ .version = MDBITMAP_NORMAL,
+				     .sync_bytes = keep->unit_bytes,
+				     .chunk_bytes = m->fresh_region_bytes,
+				     .chunks = keep->unit_bytes / m->fresh_region_bytes + (keep->unit_bytes % m->fresh_region_bytes != 0),
+				     .daemon_sleep_seconds = 5 };
+	if (b->info.chunks > MDBITMAP_BITS_MAX)
+		return refuse(keep, m, reterr, "would need more bits than are kept");
+	r = allocate(b);
+	if (r >= 0)
+		r = place(keep, reterr);
+	if (r < 0)
+		return r;
+	memset(b->area, 0xff, (size_t)b->pages * PAGE_BYTES);
+	mdbitmap_encode(&b->info, b->area);
+	b->everywhere = true;
+	b->present = true;
+	return 0;
+}
+
 int bits_load(struct keep *keep, size_t freshest, struct blkalign_error *reterr)
 {
 	struct member *m = keep->members[freshest];
@@ -139,6 +164,8 @@ int bits_load(struct keep *keep, size_t freshest, struct blkalign_error *reterr)
 
 	if (!(m->features & MD1_BITMAP))
 		return 0;
+	if (m->fresh_region_bytes)
+		return begin_fresh(keep, m, reterr);
 	r = mdbitmap_read(m->records, m->places[PLACE_BITMAP].offset_bytes, &b->info, reterr);
 	if (r > 0)
 		return refuse(keep, m, reterr, "is not where the superblock says that it is");

@@ -25,6 +25,11 @@ struct keep_member {
 	uint64_t super_bytes;
 	uint32_t slot;	  /* or BLKALIGN_SLOT_NONE for a spare */
 	struct dev *meta; /* borrowed; KEEP_DMRAID: what superblock and bitmap lie on. Else NULL */
+	/**
+	 * KEEP_DMRAID, all members alike: no records were ever written. They begin with the first write, with a bitmap of which each bit covers so much, and all is in doubt.
+	 * 0: there are records.
+	 */
+	uint64_t fresh_region_bytes;
 };
 
 struct keep_array {

@@ -60,9 +60,10 @@ struct member {
 	uint64_t resync_bytes;	 /* as found */
 	uint64_t recovery_bytes; /* UINT64_MAX: in sync */
 	struct place places[PLACES];
-	uint8_t *super;		 /* PAGE_BYTES, page aligned: the superblock as it is to be written */
-	uint64_t log_next_bytes; /* of its parity log: where the next record goes */
-	uint32_t features;	 /* as found; 0.90: MD1_BITMAP or none */
+	uint8_t *super;		     /* PAGE_BYTES, page aligned: the superblock as it is to be written */
+	uint64_t log_next_bytes;     /* of its parity log: where the next record goes */
+	uint64_t fresh_region_bytes; /* it has no records yet; else 0 */
+	uint32_t features;	     /* as found; 0.90: MD1_BITMAP or none */
 };
 
 /** Read the superblock of `in`, and check for `writing` that all of it is understood. *ret_loaded is what it says. -ENOTSUP and the like with the reason. */

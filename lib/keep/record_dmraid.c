@@ -18,6 +18,32 @@ static int check(const struct keep_array *array, const struct keep_member *in, c
 	return 0;
 }
 
+/* What the kernel writes at the first start of a volume: nothing is in sync yet. */
+static int make_fresh(const struct keep_array *array, const struct keep_member *in, struct member *m, struct dmraid_superblock *sb,
+		      struct blkalign_error *reterr)
+{
+	const struct raid_geometry *g = array->geometry;
+
+	if (!is_power_of_2(in->fresh_region_bytes) || in->fresh_region_bytes < 512)
+		return member_refuse(array, in->meta, reterr, "its raid metadata was never written, and what its regions are is not known");
+	*sb = (struct dmraid_superblock){
+		.members = g->members,
+		.slot = in->slot,
+		.recovery_bytes = UINT64_MAX,
+		.level = g->level,
+		.layout = g->level == RAID_1 ? 0 : g->layout,
+		.chunk_bytes = g->level == RAID_1 ? 0 : g->chunk_bytes,
+		.extended = true,
+		.position_bytes = UINT64_MAX,
+		.array_bytes = g->array_bytes,
+		.used_bytes = g->used_bytes,
+	};
+	memset(m->super, 0, PAGE_BYTES);
+	dmraid_encode(sb, m->super);
+	m->fresh_region_bytes = in->fresh_region_bytes;
+	return 0;
+}
+
 static int load(const struct keep_array *array, const struct keep_member *in, bool writing, struct member *m, struct loaded *loaded,
 		struct blkalign_error *reterr)
 {
@@ -27,6 +53,8 @@ static int load(const struct keep_array *array, const struct keep_member *in, bo
 
 	if (r >= 0)
 		r = dmraid_decode(m->super, PAGE_BYTES, sb, reterr);
+	if (r == BLKALIGN_ABSENT && in->fresh_region_bytes)
+		r = make_fresh(array, in, m, sb, reterr);
 	if (r > 0)
 		r = blkalign_error_set(reterr, -EBADMSG, in->meta->name, 0, "no raid metadata of %s is left at this place", array->name);
 	if (r >= 0 && writing)

@@ -139,12 +139,21 @@ static int say_doubts(const struct lvm_raid *raid, const struct md_array *a)
 
 /* --- writing --- */
 
+/* As it was created. */
+static bool all_new(const struct lvm_raid *raid)
+{
+	for (uint32_t i = 0; i < raid->segment->data_areas; i++)
+		if (raid->legs[i].kind != LVM_LEG_NEW || !raid->legs[i].member)
+			return false;
+	return true;
+}
+
 static const char *refusal(const struct lvm_raid *raid, uint32_t index)
 {
 	if (raid->lv->internal)
 		return "it is a part of another volume";
-	if (raid->never_started)
-		return "its raid metadata was never written; activate it once with lvm2";
+	if (raid->never_started && !all_new(raid))
+		return "its raid metadata was never written, or is damaged, and not all of its images are there";
 	if (raid->changed)
 		return "its size or its number of images was changed since it was active last; activate it once with lvm2";
 	return lvm_write_refusal(raid->v, index);

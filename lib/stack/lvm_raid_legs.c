@@ -125,10 +125,14 @@ static int make_member(const struct lvm_raid *raid, struct lvm_leg *leg, uint32_
 static int make_new_member(const struct lvm_raid *raid, struct lvm_leg *leg, uint32_t slot)
 {
 	const struct dmraid_superblock sb = { .recovery_bytes = UINT64_MAX };
+	int r;
 
 	if (lvm_raid_component(raid) > leg->image->size_bytes)
 		return remark(raid, leg, "is smaller than what its volume needs: not used");
-	return make_member(raid, leg, slot, &sb);
+	r = make_member(raid, leg, slot, &sb);
+	if (r >= 0)
+		leg->member->fresh_region_bytes = raid->segment->region_bytes;
+	return r;
 }
 
 static int take_superblock(struct lvm_raid *raid, struct lvm_leg *leg, uint32_t slot, const struct dmraid_superblock *sb)

@@ -84,7 +84,8 @@ struct md_member {
 	struct byte_range *bad;
 	size_t bad_count;
 	bool replacement, write_mostly, failfast, vendor_error, big_endian, journal, ppl, clustered;
-	bool bitmap_damaged; /* it has one, by the superblock, that cannot be read */
+	uint64_t fresh_region_bytes; /* dm-raid: no records were ever written; else 0 */
+	bool bitmap_damaged;	     /* it has one, by the superblock, that cannot be read */
 	/** The superblock lies at the end, and a partition of this device covers it: it may be the partition's own. */
 	bool maybe_partition;
 

@@ -155,6 +155,7 @@ int md_list_keep_members(const struct md_array *a, struct keep_member **ret_memb
 			.super_bytes = m->super_bytes,
 			.slot = m->slot,
 			.meta = m->records != m->dev ? m->records : NULL,
+			.fresh_region_bytes = m->fresh_region_bytes,
 		};
 	}
 	ret->members = *ret_members = members;

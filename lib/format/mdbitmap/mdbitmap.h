@@ -58,6 +58,9 @@ int mdbitmap_ranges(const struct mdbitmap *bitmap, const uint8_t *bits, uint64_t
 void mdbitmap_put_events(void *raw, uint64_t events, uint64_t events_cleared);
 void mdbitmap_put_flags(void *raw, uint32_t state_flags);
 
+/** MDBITMAP_BYTES of a new one of MDBITMAP_NORMAL, from its uuid, events, covered size, chunk, sleep and flags. */
+void mdbitmap_encode(const struct mdbitmap *bitmap, void *raw);
+
 /** Read and decode at `offset_bytes` of `dev`. */
 int mdbitmap_read(struct dev *dev, uint64_t offset_bytes, struct mdbitmap *ret, struct blkalign_error *reterr);
 

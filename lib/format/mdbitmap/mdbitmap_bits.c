@@ -80,3 +80,18 @@ void mdbitmap_put_flags(void *raw, uint32_t state_flags)
 
 	store_le(&d->state, sizeof(d->state), state_flags);
 }
+
+void mdbitmap_encode(const struct mdbitmap *b, void *raw)
+{
+	struct mdbitmap_ondisk *d = raw;
+
+	memset(d, 0, sizeof(*d));
+	store_le(&d->magic, sizeof(d->magic), MDBITMAP_MAGIC);
+	store_le(&d->version, sizeof(d->version), MDBITMAP_NORMAL);
+	memcpy(d->uuid, b->array_uuid, sizeof(d->uuid));
+	store_le(&d->sync_size, sizeof(d->sync_size), b->sync_bytes / 512);
+	store_le(&d->chunksize, sizeof(d->chunksize), b->chunk_bytes);
+	store_le(&d->daemon_sleep, sizeof(d->daemon_sleep), b->daemon_sleep_seconds);
+	mdbitmap_put_events(raw, b->events, b->events_cleared);
+	mdbitmap_put_flags(raw, b->state_flags);
+}

@@ -222,7 +222,7 @@ static inline void bench_choose(unsigned without)
 		if (f[i].events == newest && f[i].slot != BLKALIGN_SLOT_NONE)
 			bench.freshest = bench.count;
 		bench.image_of[bench.count] = i;
-		bench.members[bench.count++] = (struct keep_member){ bench.devs[i], f[i].metadata, f[i].super_bytes, f[i].slot, NULL };
+		bench.members[bench.count++] = (struct keep_member){ bench.devs[i], f[i].metadata, f[i].super_bytes, f[i].slot, NULL, 0 };
 	}
 	bench_geometry(bench.image_of[bench.freshest], &bench.geometry);
 	bench.array = (struct keep_array){ "md0", bench.members, bench.count, bench.freshest, &bench.geometry };

@@ -524,11 +524,68 @@ static void test_marks(void **state)
 	expect_state(0, "clean,degraded");
 }
 
+/* --- never started --- */
+
+/* Records as the kernel makes them: byte for byte those that it wrote, but for the counts of events, what is in sync, and the bits. */
+static void expect_kernels_records(unsigned pv)
+{
+	const uint8_t *now = rmeta(pv), *then = bench.pvs[pv].pristine + (1 << 20);
+
+	for (size_t i = 0; i < 512; i++)
+		if ((i < 16 || i >= 24) && (i < 40 || i >= 48))
+			assert_int_equal(now[i], then[i]);
+	for (size_t i = 0; i < 256; i++)
+		if (i < 24 || i >= 40)
+			assert_int_equal(now[4096 + i], then[4096 + i]);
+	assert_int_equal(load_le64(now + 40), 0); /* the kernel resyncs all that is marked: everything */
+	assert_int_equal(load_le64(now + 4096 + 24), load_le64(now + 16));
+	assert_int_equal(set_bits(pv), (load_le64(now + 4096 + 40) * 512 + 65535) / 65536);
+}
+
+static void started_by_us(const struct shape *s)
+{
+	load(s->name, s->pvs);
+	for (unsigned i = 0; i < s->pvs; i++) {
+		memset(bench.pvs[i].data + (1 << 20), 0, 262144);
+		bench.pvs[i].low = 0;
+		bench.pvs[i].high = bench.pvs[i].size_bytes;
+	}
+	bench.seed = 29;
+	open_volume(s->volume, 0, true);
+	read_model();
+	write_many(8);
+	stop();
+	for (unsigned i = 0; i < s->pvs; i++)
+		expect_kernels_records(i);
+	expect_state(0, "dirty");
+	expect_model(0);
+}
+
+static void test_never_started(void **state)
+{
+	(void)state;
+	started_by_us(&shapes[0]);
+	started_by_us(&shapes[1]);
+	started_by_us(&shapes[2]);
+	started_by_us(&shapes[9]);
+	/* Without one of its images nothing says what that one has. */
+	load("lvm-raid1", 2);
+	memset(bench.pvs[0].data + (1 << 20), 0, 262144);
+	memset(bench.pvs[1].data + (1 << 20), 0, 262144);
+	bench.pvs[0].low = bench.pvs[1].low = 0;
+	bench.pvs[0].high = bench.pvs[1].high = bench.pvs[0].size_bytes;
+	bench.volume = "vg/r1";
+	start(1, true);
+	assert_false(blkalign_run_writable(bench.run, bench.node, NULL));
+	stop();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_written), cmocka_unit_test(test_untouched), cmocka_unit_test(test_degraded),
-		cmocka_unit_test(test_failing), cmocka_unit_test(test_cut),	  cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_written),	      cmocka_unit_test(test_untouched), cmocka_unit_test(test_degraded),
+		cmocka_unit_test(test_failing),	      cmocka_unit_test(test_cut),	cmocka_unit_test(test_marks),
+		cmocka_unit_test(test_never_started),
 	};
 
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,7 +48,10 @@ static void test_types(void **state)
 	writable(&b, "vg/lin");
 	writable(&b, "vg/str");
 	writable(&b, "vg/r0");
-	read_only(&b, "vg/r1", "its raid metadata was never written");
+	writable(&b, "vg/r1");
+	writable(&b, "vg/r5");
+	writable(&b, "vg/r6");
+	writable(&b, "vg/r10");
 	read_only(&b, "vg/mir", "a leg of the mirror or its log");
 	read_only(&b, "vg/org", "other volumes, such as snapshots, are built on it");
 	done(&b);
