@@ -88,15 +88,11 @@ static int merge(struct keep *keep, struct member *m, uint8_t *buffer, bool *ret
 		return r;
 	if (mdbitmap_decode(buffer, (size_t)b->stored_bytes, &info, NULL) != 0 || check(keep, m, &info, NULL) < 0 ||
 	    info.chunks != b->info.chunks || info.chunk_bytes != b->info.chunk_bytes || info.events < keep->events ||
-	    info.state_flags & (FLAG_STALE | FLAG_WRITE_ERROR)) {
-		b->everywhere = true;
+	    info.state_flags & (FLAG_STALE | FLAG_WRITE_ERROR))
 		return 0;
-	}
 	*ret_current = true;
-	for (uint64_t i = MDBITMAP_BYTES; i < b->stored_bytes; i++) {
-		b->everywhere = b->everywhere || b->area[i] != buffer[i];
+	for (uint64_t i = MDBITMAP_BYTES; i < b->stored_bytes; i++)
 		b->area[i] |= buffer[i];
-	}
 	return 0;
 }
 
@@ -127,7 +123,8 @@ static int read_all(struct keep *keep, size_t freshest, struct blkalign_error *r
 		memset(b->area + MDBITMAP_BYTES, 0xff, (size_t)(b->info.chunks + 7) / 8);
 		mdbitmap_put_flags(b->area, b->info.state_flags & ~FLAG_STALE);
 	}
-	b->everywhere = b->everywhere || !any || !whole(keep);
+	/* Also where all copies are the same: what was read may be in a cache only, of a device whose flush failed. */
+	b->everywhere = true;
 	return 0;
 }
 

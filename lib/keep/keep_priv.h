@@ -244,6 +244,7 @@ struct keep {
 
 	bool was_dirty;
 	bool doubted;		/* redundancy was lost in a range that was written: guard_doubt() */
+	bool confirmed;		/* the superblocks as found are on the disks, not in a cache only */
 	bool active;		/* the superblocks say, durably, that writes may be in flight */
 	bool say_active;	/* what they say from the next update on */
 	bool resynced;		/* further than the superblocks say */

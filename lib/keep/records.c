@@ -118,6 +118,29 @@ static int write_supers(struct keep *keep, bool lagging, struct blkalign_error *
 	return r < 0 ? r : output_write(keep, &out, reterr);
 }
 
+/*
+ * A device whose flush failed gives back what it never stored. Superblocks that were read in such a state and are then written on top of would, after a power cut, be two updates
+ * apart: too far to be put together again. So they go out once more as they are. Bitmaps do so with the first update, see bits_load().
+ */
+static int confirm_supers(struct keep *keep, struct blkalign_error *reterr)
+{
+	_cleanup_output_ struct output out = { 0 };
+	_cleanup_free_ uint8_t *copies = aligned_alloc(PAGE_BYTES, keep->count * PAGE_BYTES);
+	int r = copies ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < keep->count && r >= 0; i++) {
+		struct member *m = keep->members[i];
+		size_t length = (size_t)m->places[PLACE_SUPER].length_bytes;
+
+		if (m->failed || dev_read(m->dev, m->places[PLACE_SUPER].offset_bytes, copies + i * PAGE_BYTES, length, NULL) < 0)
+			continue;
+		r = output_add(&out, m, PLACE_SUPER, 0, copies + i * PAGE_BYTES, length);
+		if (r >= 0 && (keep->metadata == KEEP_MD0 || md1_stored_bytes(m->super) > 512))
+			r = output_write(keep, &out, reterr);
+	}
+	return r < 0 ? r : output_write(keep, &out, reterr);
+}
+
 static int update_once(struct keep *keep, struct blkalign_error *reterr)
 {
 	int r;
@@ -134,11 +157,13 @@ static int update_once(struct keep *keep, struct blkalign_error *reterr)
 int records_update(struct keep *keep, struct blkalign_error *reterr)
 {
 	unsigned lost;
-	int r;
+	int r = keep->confirmed ? 0 : confirm_supers(keep, reterr);
 
+	keep->confirmed = true;
 	do {
 		lost = keep->lost;
-		r = enough_members(keep, reterr);
+		if (r >= 0)
+			r = enough_members(keep, reterr);
 		if (r >= 0)
 			r = update_once(keep, reterr);
 	} while (r >= 0 && (lost != keep->lost || keep->events < keep->events_needed));

@@ -25,12 +25,6 @@ static size_t stage_play_failing(struct stage *stage, const struct shape *shape,
 	return power_machine_counted(stage->machine);
 }
 
-/*
- * Superblocks that a failed flush left behind are read again from the cache by who opens next, and pass for durable: two such updates, one on the other, can leave members two
- * behind. What is promised ends where a device is used on whose flushes fail.
- */
-static bool reopens(const struct script *script) { return strstr(script->text, " c "); }
-
 /* As it is while the power stays, and, where a write or flush failed, what a power cut then makes of it. */
 static void judge_injection(const struct stage *stage, const struct injection *i, uint64_t seed, struct totals *totals)
 {
@@ -42,7 +36,7 @@ static void judge_injection(const struct stage *stage, const struct injection *i
 		printf("FAULT %s\n      crash --seed %llu --state '%s/%s%s'\n      script: %s\n", why, (unsigned long long)seed,
 		       stage->shape->name, stage->script->name, stage->failure, stage->script->text);
 		fflush(stdout);
-	} else if (i->op == DEV_WRITE || (i->op == DEV_FLUSH && !reopens(stage->script))) {
+	} else if (i->op == DEV_WRITE || i->op == DEV_FLUSH) {
 		stage_try_cuts(stage, cuts_every, seed, totals);
 	}
 }

@@ -179,6 +179,20 @@ static void test_any_member_says_dirty(void **state)
 
 static bool is_super(const struct bench_event *e) { return e->op == DEV_WRITE && e->offset_bytes == 4096; }
 
+/* First of all the superblocks go out once more as they were found, flushed: events before that are behind it. */
+static unsigned behind_confirmed(unsigned members)
+{
+	unsigned writes = 0, flushes = 0, i = 0;
+
+	while (flushes < members) {
+		assert_true(i < trace.count);
+		writes += trace.events[i].op == DEV_WRITE;
+		flushes += trace.events[i++].op == DEV_FLUSH;
+	}
+	assert_int_equal(writes, members);
+	return i;
+}
+
 /* Bits and bitmap superblocks of both members are flushed before the first superblock is written, and these before begin() returns. */
 static void test_order(void **state)
 {
@@ -188,7 +202,7 @@ static void test_order(void **state)
 	bench_load("raid1-crash-bitmap", 'm', 0);
 	assert_int_equal(bench_open(), 0);
 	assert_int_equal(bench_begin(1 * MIB, 4096), 0);
-	for (unsigned i = 0; i < trace.count; i++) {
+	for (unsigned i = behind_confirmed(2); i < trace.count; i++) {
 		const struct bench_event *e = &trace.events[i];
 
 		if (is_super(e)) {
@@ -254,17 +268,19 @@ static void test_one_by_one(void **state)
 {
 	static const struct {
 		const char *name;
-		unsigned without;
+		unsigned without, members;
 		bool one_by_one;
-	} cases[] = { { "raid5-090-3", 0, false }, { "raid5-090-3", 1 << 1, true }, { "raid6-12-4", 1 << 1, false } };
+	} cases[] = { { "raid5-090-3", 0, 3, false }, { "raid5-090-3", 1 << 1, 2, true }, { "raid6-12-4", 1 << 1, 3, false } };
+	unsigned first;
 
 	(void)state;
 	for (size_t c = 0; c < ARRAY_SIZE(cases); c++) {
 		bench_load(cases[c].name, 'm', cases[c].without);
 		assert_int_equal(bench_open(), 0);
 		assert_int_equal(bench_begin(0, 4096), 0);
-		assert_int_equal(trace.events[0].op, DEV_WRITE);
-		assert_int_equal(trace.events[1].op, cases[c].one_by_one ? DEV_FLUSH : DEV_WRITE);
+		first = behind_confirmed(cases[c].members);
+		assert_int_equal(trace.events[first].op, DEV_WRITE);
+		assert_int_equal(trace.events[first + 1].op, cases[c].one_by_one ? DEV_FLUSH : DEV_WRITE);
 		keep_abandon(bench.keep);
 		bench_done();
 	}
@@ -314,12 +330,12 @@ static void test_lagging_first(void **state)
 	bench.freshest = bench.array.freshest = 1;
 	assert_int_equal(bench_open(), 0);
 	assert_int_equal(bench_begin(0, 4096), 0);
-	for (unsigned i = 0; i < trace.count && first == UINT32_MAX; i++)
+	for (unsigned i = behind_confirmed(2); i < trace.count && first == UINT32_MAX; i++)
 		if (is_super(&trace.events[i]))
 			first = trace.events[i].image;
 	assert_int_equal(first, 0);
-	assert_int_equal(trace.count, 4);
-	assert_int_equal(trace.events[1].op, DEV_FLUSH);
+	assert_int_equal(trace.count, 8);
+	assert_int_equal(trace.events[5].op, DEV_FLUSH);
 	assert_int_equal(events_of(0), events_of(1));
 	keep_abandon(bench.keep);
 	bench_done();
