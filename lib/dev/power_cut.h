@@ -71,16 +71,19 @@ void power_states_close(struct power_states *states);
 static inline void power_states_closep(struct power_states **states) { power_states_close(*states); }
 #define _cleanup_power_states_ _cleanup_(power_states_closep)
 
-/** Sector writes of which each may be lost. */
+/** Whether every subset is gone through. */
+bool power_states_all(const struct power_states *states);
+/** Sector writes of which each may be lost, in the order in which they ended. */
 size_t power_states_writes(const struct power_states *states);
 /** One of them. */
 struct power_write {
 	uint32_t device; /* in order of opening */
 	uint64_t offset_bytes;
 	size_t length_bytes;
+	size_t moment; /* writes and flushes before it */
 };
 struct power_write power_states_write(const struct power_states *states, size_t index);
-/** Go to the next state; false: there are no more. States may come twice, see power_states_hash(). */
+/** Go to the next state; false: there are no more, and the last one stays. States may come twice, see power_states_hash(). */
 bool power_states_next(struct power_states *states);
 /** The state in which exactly the sector writes with `keep` have arrived (power_states_writes() entries). */
 void power_states_set(struct power_states *states, const bool *keep);

@@ -18,7 +18,8 @@ struct piece {
 	size_t length_bytes;
 	const uint8_t *data;
 	size_t choice; /* its number among the un-flushed ones, or DURABLE */
-	size_t next;   /* piece of the same block, or NONE */
+	size_t moment;
+	size_t next; /* piece of the same block, or NONE */
 };
 
 struct block {
@@ -171,9 +172,11 @@ static int add_block(struct power_states *s, uint32_t device, uint64_t offset, s
 /*
  * A durable write to a block that no un-flushed one has touched yet just belongs to its contents, and one that changes nothing there leaves no choice.
  */
-static int add_piece(struct power_states *s, const struct power_event *e, uint64_t offset, size_t length, bool durable)
+static int add_piece(struct power_states *s, const struct power_event *e, size_t moment, uint64_t offset, size_t length, bool durable)
 {
-	struct piece piece = { .data = e->data + (offset - e->offset_bytes), .length_bytes = length, .choice = DURABLE, .next = NONE };
+	struct piece piece = {
+		.data = e->data + (offset - e->offset_bytes), .length_bytes = length, .choice = DURABLE, .moment = moment, .next = NONE
+	};
 	bool known = find_block(s, e->device, offset, &piece.block);
 	uint8_t *now = s->images[e->device] + offset;
 	struct block *block;
@@ -194,7 +197,7 @@ static int add_piece(struct power_states *s, const struct power_event *e, uint64
 	return vec_push(&s->pieces, piece);
 }
 
-static int add_write(struct power_states *s, const struct power_event *e, bool durable)
+static int add_write(struct power_states *s, const struct power_event *e, size_t moment, bool durable)
 {
 	uint64_t at = e->offset_bytes, end = e->offset_bytes + e->length_bytes;
 	int r = 0;
@@ -204,7 +207,7 @@ static int add_write(struct power_states *s, const struct power_event *e, bool d
 
 		if (next > end)
 			next = end;
-		r = add_piece(s, e, at, (size_t)(next - at), durable);
+		r = add_piece(s, e, moment, at, (size_t)(next - at), durable);
 		at = next;
 	}
 	return r;
@@ -237,7 +240,7 @@ static int set_up(struct power_states *s, const struct power_machine *machine, s
 	}
 	for (size_t at = 0; at < end && r >= 0; at++)
 		if (machine->events.data[at].op == DEV_WRITE)
-			r = add_write(s, &machine->events.data[at], is_durable(machine, at, end));
+			r = add_write(s, &machine->events.data[at], at, is_durable(machine, at, end));
 	if (r >= 0)
 		r = allocate_choices(s);
 	if (r < 0)
@@ -389,6 +392,8 @@ bool power_states_next(struct power_states *states)
 		}
 		next_step(states);
 	}
+	/* What the images are, not what was tried last. */
+	memcpy(states->keep, states->built, states->choices);
 	return false;
 }
 
@@ -403,11 +408,12 @@ struct power_write power_states_write(const struct power_states *states, size_t 
 	const struct piece *p = &states->pieces.data[states->piece_of[index]];
 	const struct block *b = &states->blocks.data[p->block];
 
-	return (struct power_write){ .device = b->device,
-				     .offset_bytes = b->offset_bytes + p->offset_bytes,
-				     .length_bytes = p->length_bytes };
+	return (struct power_write){
+		.device = b->device, .offset_bytes = b->offset_bytes + p->offset_bytes, .length_bytes = p->length_bytes, .moment = p->moment
+	};
 }
 
+bool power_states_all(const struct power_states *states) { return states->choices <= POWER_ALL_SUBSETS; }
 size_t power_states_writes(const struct power_states *states) { return states->choices; }
 const bool *power_states_kept(const struct power_states *states) { return states->keep; }
 const uint8_t *power_states_image(const struct power_states *states, size_t index) { return states->images[index]; }
