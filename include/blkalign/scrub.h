@@ -131,10 +131,11 @@ BLKALIGN_API void blkalign_scrub_plan(const struct blkalign_scrub *scrub, bool p
 struct blkalign_scrub_repair_options {
 	/**
 	 * As md's `repair`, where nothing is proven: parity is made to fit the data, and copies to fit the first of them, though data or that copy may be what is wrong. A dirty array
-	 * is in sync afterwards, and marked so, unless so much is missing that there was nothing to compare.
+	 * is in sync afterwards, and marked so, unless so much is missing that there was nothing to compare. Data that cannot be read where a write may have been cut short is left as it
+	 * is, and the array dirty: what parity makes of it was perhaps never written.
 	 */
 	bool parity;
-	/** Also when the plan is implausible. */
+	/** Also when the plan is implausible; and such data is replaced by what parity makes of it. */
 	bool force;
 	/** New file, to which everything is saved before it is overwritten: see blkalign_undo_apply(). */
 	const char *undo_path;

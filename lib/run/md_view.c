@@ -5,6 +5,13 @@
 
 #define READ_AHEAD_BYTES (1 * MIB) /* of each member */
 
+const struct map_md_member *view_member(const struct md_view *view, uint32_t slot)
+{
+	const struct map_md_member *now = view->md ? map_md_members(view->md, NULL) : NULL;
+
+	return &(now ? now : view->members)[slot];
+}
+
 uint64_t view_sync_bytes(const struct md_view *view)
 {
 	return view->geometry->level == RAID_10 ? raid_array_bytes(view->geometry) : view->geometry->used_bytes;
@@ -53,6 +60,8 @@ int view_read(const struct map_md_member *m, uint64_t at, void *buffer, size_t l
 	uint64_t offset;
 	int r;
 
+	if (!m->dev)
+		return blkalign_error_set(reterr, -EIO, NULL, at, "this member failed meanwhile");
 	if (!u64_add(m->data_offset_bytes, at, &offset))
 		return -ERANGE;
 	r = dev_read(m->dev, offset, buffer, length_bytes, reterr);

@@ -17,8 +17,8 @@
 struct md_view {
 	struct dev *md; /* locked while a place is looked at; NULL when nobody else can write to it */
 	const struct raid_geometry *geometry;
-	const struct map_md_member *members; /* by slot */
-	const struct byte_range *doubtful;   /* in sync bytes, ascending */
+	const struct map_md_member *members; /* by slot, as they were when this was made */
+	const struct byte_range *doubtful;    /* in sync bytes, ascending */
 	size_t doubtful_count;
 };
 
@@ -34,6 +34,8 @@ const struct blkalign_node *run_md_member(const struct blkalign_node *node, uint
 /** -EBUSY when a member is a disk that the kernel has in use. */
 int view_refuse_live(const struct md_view *view, struct blkalign_error *reterr);
 
+/** The member in `slot` as it is now: who has failed since, while others wrote, has nothing any more. Stays valid, and out of date, until the array is closed. */
+const struct map_md_member *view_member(const struct md_view *view, uint32_t slot);
 uint64_t view_sync_bytes(const struct md_view *view);
 /** Whether the member has byte `at` of its data area by the records; *run_bytes (1 at least) is cut to where the answer may change. */
 bool view_has(const struct map_md_member *member, uint64_t at, uint64_t *run_bytes);

@@ -9,7 +9,7 @@
 #define BLOCK_BYTES  (64 * KIB)
 #define LANE_PADDING 256U
 
-static const struct map_md_member *member(const struct rebuild_worker *w, uint32_t slot) { return &w->rebuild->view.members[slot]; }
+static const struct map_md_member *member(const struct rebuild_worker *w, uint32_t slot) { return view_member(&w->rebuild->view, slot); }
 
 static const struct raid_geometry *geometry(const struct rebuild_worker *w) { return w->rebuild->view.geometry; }
 

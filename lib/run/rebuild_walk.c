@@ -100,10 +100,16 @@ static int collect(struct blkalign_rebuild *b, struct blkalign_error *reterr)
 
 /* --- records --- */
 
+/*
+ * By way of the array, which drops a target whose flush fails: a later flush may succeed, and what this one has lost, also of what others wrote meanwhile, would pass for
+ * being there.
+ */
 static int flush_targets(struct blkalign_rebuild *b, struct blkalign_error *reterr)
 {
 	int r = 0;
 
+	if (b->keep && b->view.md)
+		return dev_flush(b->view.md, reterr);
 	for (size_t i = 0; r >= 0 && i < b->target_count; i++)
 		r = dev_flush(b->targets[i].dev, reterr);
 	return r;
@@ -117,7 +123,7 @@ static uint64_t rebuilt_bytes(const struct rebuild_target *t, uint64_t bytes)
 
 static int set_valid(struct blkalign_rebuild *b, const struct rebuild_target *t, uint64_t valid_bytes)
 {
-	struct map_md_member m = b->view.members[t->told.slot];
+	struct map_md_member m = *view_member(&b->view, t->told.slot);
 	int r;
 
 	if (!b->view.md)

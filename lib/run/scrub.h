@@ -103,6 +103,7 @@ struct scrub_logged {
 /** scrub_repair.c, scrub_plan.c: what it takes to write. */
 struct scrub_repair {
 	bool parity;
+	bool force;
 	struct map_md_guard *guard; /* NULL: nobody keeps records of this array */
 	struct keep *keep;	    /* likewise */
 	struct dev_undo *undo;

@@ -5,7 +5,10 @@
  */
 #include "run/scrub.h"
 
-static const struct map_md_member *member(const struct scrub_worker *w, uint32_t copy) { return &w->view->members[w->places[copy].slot]; }
+static const struct map_md_member *member(const struct scrub_worker *w, uint32_t copy)
+{
+	return view_member(w->view, w->places[copy].slot);
+}
 
 /* Where copy `copy` lies: copies of raid1, and of raid10 whose members are all copies of each other, lie at the same place. */
 static bool locate(const struct raid_geometry *g, uint64_t at, uint32_t copy, struct raid_place *ret)
@@ -32,7 +35,7 @@ uint64_t scrub_window_bytes(const struct md_view *v, uint64_t at)
 		struct raid_place place;
 
 		if (locate(v->geometry, at, copy, &place))
-			view_has(&v->members[place.slot], place.device_bytes, &length);
+			view_has(view_member(v, place.slot), place.device_bytes, &length);
 	}
 	return length;
 }
@@ -43,7 +46,7 @@ bool scrub_is_first_copy(const struct md_view *v, const struct blkalign_scrub_fi
 		struct raid_place place;
 
 		if (locate(v->geometry, f->array_first_bytes, copy, &place) &&
-		    view_has_all(&v->members[place.slot], place.device_bytes, f->length_bytes < 512 ? f->length_bytes : 512))
+		    view_has_all(view_member(v, place.slot), place.device_bytes, f->length_bytes < 512 ? f->length_bytes : 512))
 			return place.slot == f->slot;
 	}
 	return false;

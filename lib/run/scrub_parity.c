@@ -5,7 +5,7 @@
  */
 #include "run/scrub.h"
 
-static const struct map_md_member *member(const struct scrub_worker *w, uint32_t slot) { return &w->view->members[slot]; }
+static const struct map_md_member *member(const struct scrub_worker *w, uint32_t slot) { return view_member(w->view, slot); }
 
 static uint32_t redundancy(const struct scrub_worker *w) { return raid_redundancy(w->view->geometry); }
 

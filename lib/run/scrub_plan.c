@@ -36,8 +36,10 @@ static void add_finding(const struct blkalign_scrub *s, const struct blkalign_sc
 {
 	/* A copy that can be read is what readers get, and what a resync would write over the others. */
 	bool computable = f->verdict == BLKALIGN_SCRUB_DEGRADED || (f->verdict == BLKALIGN_SCRUB_DOUBTFUL && !s->view.geometry->parity);
+	/* Data is not replaced by what doubtful parity makes of it. */
+	bool never = f->verdict == BLKALIGN_SCRUB_DOUBTFUL && s->view.geometry->parity && f->array_first_bytes != BLKALIGN_UNKNOWN;
 
-	if (f->kind == BLKALIGN_SCRUB_UNREADABLE && (parity || computable))
+	if (f->kind == BLKALIGN_SCRUB_UNREADABLE && (computable || (parity && !never)))
 		plan->unreadable_bytes += f->length_bytes;
 	else if (f->kind == BLKALIGN_SCRUB_MISMATCH && f->verdict == BLKALIGN_SCRUB_PROVEN)
 		plan->proven_bytes += f->length_bytes;
@@ -135,6 +137,7 @@ int scrub_repair_begin(struct blkalign_scrub *s, const struct blkalign_scrub_rep
 	if (!repair)
 		return -ENOMEM;
 	repair->parity = options->parity;
+	repair->force = options->force;
 	repair->logged = calloc(s->view.geometry->members, sizeof(*repair->logged));
 	s->repair = repair;
 	if (!repair->logged)

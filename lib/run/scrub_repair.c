@@ -13,12 +13,15 @@
 static int write_block(struct blkalign_scrub *s, uint32_t slot, uint64_t at, const uint8_t *block, size_t length,
 		       struct blkalign_error *reterr)
 {
-	const struct map_md_member *m = &s->view.members[slot];
+	const struct map_md_member *m = view_member(&s->view, slot);
 	const struct scrub_logged *logged = &s->repair->logged[slot];
 	uint64_t offset = m->data_offset_bytes + at;
-	int r = logged->dev ? dev_write(logged->dev, logged->offset_bytes + offset, block, length, reterr)
-			    : dev_write(m->dev, offset, block, length, reterr);
+	int r;
 
+	if (!m->dev)
+		return blkalign_error_set(reterr, -EIO, NULL, at, "the member in slot %u failed while it was repaired", slot);
+	r = logged->dev ? dev_write(logged->dev, logged->offset_bytes + offset, block, length, reterr)
+			: dev_write(m->dev, offset, block, length, reterr);
 	s->repair->written = true;
 	if (r >= 0)
 		s->repair->repaired_bytes += length;
@@ -72,12 +75,29 @@ static int write_parity(struct blkalign_scrub *s, const struct scrub_row *row, s
 	return r;
 }
 
-/* Lost blocks are recomputed where that can be relied on, or where it was asked for. */
-static bool may_recompute(const struct blkalign_scrub *s, const struct scrub_row *row)
+static bool is_data(const struct scrub_row *row, uint32_t slot) { return slot != row->row.stripe.p_slot && slot != row->row.stripe.q_slot; }
+
+/* With a second parity: the row fits with what is computed from the first. */
+static bool proves_itself(const struct scrub_row *row)
+{
+	return row->lost_count < raid_redundancy(row->row.geometry) && raid_recover(&row->row, row->lost, row->lost_count) >= 0 &&
+	       raid_consistent(&row->row);
+}
+
+/*
+ * Lost blocks are recomputed where that can be relied on, or where it was asked for. But where a write may have been cut short no data is written that was made from parity, without force:
+ * what cannot be read now may come back with the next reading, and what was computed is nobody's.
+ */
+static bool may_recompute(const struct blkalign_scrub *s, const struct scrub_worker *w, const struct scrub_row *row)
 {
 	if (row->lost_count > raid_redundancy(s->view.geometry))
 		return false;
-	return s->repair->parity || !view_doubtful(&s->view, row->at, row->row.length_bytes);
+	if (!view_doubtful(&s->view, row->at, row->row.length_bytes))
+		return true;
+	for (uint32_t i = 0; i < row->lost_count; i++)
+		if (w->has[row->lost[i]] == SCRUB_UNREADABLE && is_data(row, row->lost[i]))
+			return s->repair->force || proves_itself(row);
+	return s->repair->parity;
 }
 
 static bool any_unreadable(const struct scrub_worker *w)
@@ -98,7 +118,7 @@ static int repair_row(struct blkalign_scrub *s, struct scrub_worker *w, uint64_t
 	scrub_read_row(w, at, &row);
 	if (w->error)
 		return w->error;
-	if (row.lost_count && !may_recompute(s, &row)) {
+	if (row.lost_count && !may_recompute(s, w, &row)) {
 		*ret_left = any_unreadable(w);
 		return 0;
 	}
@@ -195,15 +215,41 @@ static int repair_piece(struct blkalign_scrub *s, uint64_t at, uint64_t length, 
 	return r;
 }
 
+static uint32_t failed_members(const struct blkalign_scrub *s)
+{
+	struct map_md_events events;
+
+	map_md_events(s->view.md, &events);
+	return events.failed_members;
+}
+
+/*
+ * By way of the array, which drops a member whose flush fails: a later flush may succeed, and what this one has lost, also of what others wrote meanwhile, would pass for being
+ * there.
+ */
+static int flush_array(struct blkalign_scrub *s, struct blkalign_error *reterr)
+{
+	uint32_t failed = failed_members(s);
+	int r = dev_flush(s->view.md, reterr);
+
+	if (r >= 0 && failed != failed_members(s))
+		r = blkalign_error_set(reterr, -EIO, NULL, BLKALIGN_UNKNOWN,
+				       "a member failed to flush what was repaired, and is listed as faulty; check once more without it");
+	return r;
+}
+
 static int flush_members(struct blkalign_scrub *s, struct blkalign_error *reterr)
 {
 	struct map_md_guard *guard = s->repair->guard;
-	uint64_t mark = guard ? guard->ops->flushing(guard) : 0;
+	uint64_t mark;
 	int r = 0;
 
 	if (!s->repair->written)
 		return 0;
 	s->repair->written = false;
+	if (guard && s->view.md)
+		return flush_array(s, reterr);
+	mark = guard ? guard->ops->flushing(guard) : 0;
 	for (uint32_t slot = 0; r >= 0 && slot < s->view.geometry->members; slot++)
 		if (s->view.members[slot].dev)
 			r = dev_flush(s->view.members[slot].dev, reterr);
@@ -220,7 +266,7 @@ static bool all_compared(const struct md_view *view)
 	uint32_t lacking = 0;
 
 	for (uint32_t slot = 0; slot < view->geometry->members; slot++) {
-		const struct map_md_member *m = &view->members[slot];
+		const struct map_md_member *m = view_member(view, slot);
 
 		lacking += !m->dev || m->valid_bytes < view->geometry->used_bytes || m->bad_count;
 	}

@@ -58,7 +58,7 @@ void scrub_found(struct scrub_worker *w, uint64_t sync_bytes, const struct blkal
 bool scrub_read(struct scrub_worker *w, uint32_t slot, uint64_t at, uint8_t *buffer, size_t length_bytes)
 {
 	struct blkalign_error why = { 0 };
-	int r = view_read(&w->view->members[slot], at, buffer, length_bytes, &why);
+	int r = view_read(view_member(w->view, slot), at, buffer, length_bytes, &why);
 
 	if (r == 0) {
 		w->read_bytes += length_bytes;

@@ -34,10 +34,15 @@ static inline struct blkalign_scrub_progress run(struct blkalign_scrub *s)
 	return progress;
 }
 
+static inline struct blkalign_scrub_progress repair_with(struct blkalign_scrub *s, const struct blkalign_scrub_repair_options *options)
+{
+	assert_int_equal(scrub_repair_begin(s, options, &err), 0);
+	return run(s);
+}
+
 static inline struct blkalign_scrub_progress repair(struct blkalign_scrub *s, bool parity)
 {
-	assert_int_equal(scrub_repair_begin(s, &(struct blkalign_scrub_repair_options){ .parity = parity }, &err), 0);
-	return run(s);
+	return repair_with(s, &(struct blkalign_scrub_repair_options){ .parity = parity });
 }
 
 static inline void expect(const struct blkalign_scrub *s, size_t index, enum blkalign_scrub_kind kind, enum blkalign_scrub_verdict verdict,
