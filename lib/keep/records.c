@@ -95,10 +95,14 @@ uint64_t records_checkpoint(const struct keep *keep)
 /* --- bringing it to the disks --- */
 
 /*
- * Members that lag one behind go first: after the others they would be two behind. Superblocks of which several sectors change go one by one, so that a power cut tears one of
- * them at most.
+ * Members that lag one behind go first: after the others they would be two behind. A new one goes last: alone it would be the freshest, and have no data.
  */
-static int write_supers(struct keep *keep, bool lagging, struct blkalign_error *reterr)
+static unsigned turn_of(const struct keep *keep, const struct member *m) { return !m->events ? 2 : m->events + 1 == keep->events; }
+
+#define TURNS 3U
+
+/* Superblocks of which several sectors change go one by one, so that a power cut tears one of them at most. */
+static int write_supers(struct keep *keep, unsigned turn, struct blkalign_error *reterr)
 {
 	_cleanup_output_ struct output out = { 0 };
 	int r = 0;
@@ -107,7 +111,7 @@ static int write_supers(struct keep *keep, bool lagging, struct blkalign_error *
 		struct member *m = keep->members[i];
 		size_t changed;
 
-		if (m->failed || m->events >= keep->events || (m->events + 1 < keep->events) != lagging)
+		if (m->failed || m->events >= keep->events || turn_of(keep, m) != turn)
 			continue;
 		changed = keep->kind->compose(keep, m);
 		r = output_add(&out, m, PLACE_SUPER, 0, m->super, (size_t)m->places[PLACE_SUPER].length_bytes);
@@ -132,10 +136,10 @@ static int confirm_supers(struct keep *keep, struct blkalign_error *reterr)
 		struct member *m = keep->members[i];
 		size_t length = (size_t)m->places[PLACE_SUPER].length_bytes;
 
-		if (m->failed || dev_read(m->dev, m->places[PLACE_SUPER].offset_bytes, copies + i * PAGE_BYTES, length, NULL) < 0)
+		if (m->failed || dev_read(m->records, m->places[PLACE_SUPER].offset_bytes, copies + i * PAGE_BYTES, length, NULL) < 0)
 			continue;
 		r = output_add(&out, m, PLACE_SUPER, 0, copies + i * PAGE_BYTES, length);
-		if (r >= 0 && (keep->metadata == KEEP_MD0 || md1_stored_bytes(m->super) > 512))
+		if (r >= 0 && (keep->metadata == KEEP_MD0 || (keep->metadata == KEEP_MD1 && md1_stored_bytes(m->super) > 512)))
 			r = output_write(keep, &out, reterr);
 	}
 	return r < 0 ? r : output_write(keep, &out, reterr);
@@ -147,10 +151,8 @@ static int update_once(struct keep *keep, struct blkalign_error *reterr)
 
 	keep->events++;
 	r = bits_write(keep, reterr);
-	if (r >= 0)
-		r = write_supers(keep, true, reterr);
-	if (r >= 0)
-		r = write_supers(keep, false, reterr);
+	for (unsigned turn = 0; turn < TURNS && r >= 0; turn++)
+		r = write_supers(keep, turn, reterr);
 	return r;
 }
 

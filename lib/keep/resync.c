@@ -31,6 +31,9 @@ int keep_resynced(struct keep *keep, uint64_t synced_bytes, struct blkalign_erro
 		return 0;
 	pthread_mutex_lock(&keep->lock);
 	io_take(keep);
+	/* Where a bitmap says that nothing is in doubt, a dirty array has no range to be resynced, and is clean nevertheless. */
+	if (synced_bytes == UINT64_MAX && keep->was_dirty)
+		keep->resynced = true;
 	r = keep->broken ? broken(keep, reterr) : resynced(keep, 0, synced_bytes);
 	if (r >= 0 && keep->resynced && !keep->in_flight)
 		r = records_settle(keep, reterr);

@@ -170,8 +170,11 @@ static int open_keep(struct keeping *k, const struct raid_geometry *geometry, st
 
 	if (r >= 0)
 		r = keep_open(&array, ret_keep, reterr);
-	/* What the logs complete is wanted now where it would be computed with, as the kernel does it at its start. */
-	if (r >= 0 && k->a->log_whole && k->a->degraded) {
+	/*
+	 * What the logs complete is wanted now where it would be computed with, as the kernel does it at its start: with the first write it would come too late for what a rebuild
+	 * has made from the parity before. Also of logs that are not whole.
+	 */
+	if (r >= 0 && k->a->degraded) {
 		r = keep_replay(*ret_keep, reterr);
 		if (r < 0)
 			keep_abandon(*ret_keep);
