@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* An array as the verbs open it: through assembly, over devices in memory. */
 #include "crash.h"
+#include "run/run.h"
 
 static int add_device(struct stack *stack, struct dev *below, size_t slot)
 {
@@ -28,36 +29,35 @@ static const struct blkalign_node *find_array(const struct stack *stack)
 
 static int take_array(struct array *array, bool writable, struct blkalign_error *reterr)
 {
-	const struct blkalign_node *node = find_array(array->stack);
+	const struct stack *stack = array->run->stack;
 
-	if (!node)
+	array->node = find_array(stack);
+	if (!array->node)
 		return blkalign_error_set(reterr, -ENODEV, NULL, BLKALIGN_UNKNOWN, "no array was found");
-	array->dev = stack_dev(array->stack, node);
-	array->keep = stack_keep(array->stack, node);
+	array->dev = stack_dev(stack, array->node);
+	array->keep = stack_keep(stack, array->node);
 	if (!array->dev)
 		return blkalign_error_set(reterr, -EIO, NULL, BLKALIGN_UNKNOWN, "the array cannot be read");
 	if (writable && !array->keep)
-		return blkalign_error_set(reterr, -EROFS, NULL, BLKALIGN_UNKNOWN, "%s", stack_read_only_because(array->stack, node));
+		return blkalign_error_set(reterr, -EROFS, NULL, BLKALIGN_UNKNOWN, "%s", stack_read_only_because(stack, array->node));
 	return 0;
 }
 
 int array_open(struct dev *const *devs, size_t count, bool writable, bool force, struct array *ret, struct blkalign_error *reterr)
 {
+	struct blkalign_run_options options = { .writable = writable, .force = force };
 	struct array array = { 0 };
-	int r = stack_new(graph_new("crash"), NULL, &array.stack);
+	int r = run_new(&options, &array.run);
 
-	if (r < 0)
-		return r;
-	stack_set_running(array.stack, &(struct stack_running){ .writable = writable, .force = force });
 	for (size_t slot = 0; slot < count && r >= 0; slot++)
 		if (devs[slot])
-			r = add_device(array.stack, devs[slot], slot);
+			r = add_device(array.run->stack, devs[slot], slot);
 	if (r >= 0)
-		r = stack_run(array.stack, reterr);
+		r = run_start(array.run, reterr);
 	if (r >= 0)
 		r = take_array(&array, writable, reterr);
 	if (r < 0) {
-		stack_free(array.stack);
+		array_kill(&array);
 		return r;
 	}
 	*ret = array;
@@ -66,7 +66,7 @@ int array_open(struct dev *const *devs, size_t count, bool writable, bool force,
 
 int array_close(struct array *array, struct blkalign_error *reterr)
 {
-	int r = stack_close(array->stack, reterr);
+	int r = blkalign_run_close(array->run, reterr);
 
 	*array = (struct array){ 0 };
 	return r;
@@ -74,7 +74,9 @@ int array_close(struct array *array, struct blkalign_error *reterr)
 
 void array_kill(struct array *array)
 {
-	stack_free(array->stack);
+	if (array->run)
+		atomic_store(&array->run->flush_failed, true);
+	blkalign_run_close(array->run, NULL);
 	*array = (struct array){ 0 };
 }
 
@@ -136,7 +138,7 @@ static int resync_row(const struct raid_geometry *g, const struct map_md_member 
 	row.length_bytes = range->length_bytes;
 	for (uint32_t slot = 0; slot < g->members && r >= 0; slot++) {
 		blocks[slot] = rows[slot];
-		here[slot] = members[slot].dev;
+		here[slot] = members[slot].dev && members[slot].valid_bytes >= range->offset_bytes + range->length_bytes;
 		if (here[slot])
 			r = dev_read(members[slot].dev, members[slot].data_offset_bytes + range->offset_bytes, rows[slot],
 				     range->length_bytes, NULL);

@@ -15,7 +15,8 @@ struct trial {
 	struct raid_geometry geometry;
 	struct dev *devs[MEMBERS_MAX]; /* given to assembly */
 	uint8_t *current[MEMBERS_MAX]; /* images of those that it took, by slot */
-	uint32_t missing;	       /* slots without one */
+	uint64_t valid[MEMBERS_MAX];   /* how much of it counts */
+	uint32_t missing;	       /* slots without one, or that are not wholly rebuilt */
 	struct array array;
 	uint64_t sectors;
 	uint8_t *first;	 /* contents as first read */
@@ -51,6 +52,11 @@ static struct raid_place place_of(const struct trial *t, uint64_t sector)
 	return place;
 }
 
+static bool lacks(const struct trial *t, const struct raid_place *place)
+{
+	return !t->current[place->slot] || place->device_bytes >= t->valid[place->slot] || t->history->holes >> place->slot & 1;
+}
+
 /*
  * The write hole: parity levels that miss a member and lose power in a write can lose what the missing member held beside the sectors being written. With a
  * partial parity log only the sectors being written.
@@ -59,19 +65,23 @@ static bool may_be_lost(const struct trial *t, uint64_t sector)
 {
 	const struct shape *shape = t->shape;
 	struct raid_place place;
+	bool torn;
 
 	if (!shape_has_parity(shape))
 		return false;
 	place = place_of(t, sector);
-	if (!(t->missing >> place.slot & 1))
+	if (!lacks(t, &place))
 		return false;
 	if (history_in_flight(t->history, sector, t->moment))
 		return true;
-	if (shape->record == RECORD_PPL)
+	/* In another life the log is off, until the array was made whole. */
+	if (shape->record == RECORD_PPL && !t->history->holes && !history_reused(t->history))
 		return false;
+	/* What another life has lost stays lost until it is written. */
+	torn = !history_rewritten(t->history, sector, t->moment);
 	for (uint64_t other = 0; other < t->sectors; other++)
-		if (history_in_flight(t->history, other, t->moment) &&
-		    place_of(t, other).device_bytes / SECTOR == place.device_bytes / SECTOR)
+		if (place_of(t, other).device_bytes / SECTOR == place.device_bytes / SECTOR &&
+		    (history_in_flight(t->history, other, t->moment) || (torn && history_torn(t->history, other))))
 			return true;
 	return false;
 }
@@ -90,20 +100,32 @@ static const char *judge_contents(const struct trial *t, const uint8_t *contents
 	return NULL;
 }
 
+/*
+ * With a parity log the array starts by itself. Nobody doubts what was computed, with force, in another life, or what a failed flush has lost. And a member that fails after a
+ * power cut, before the resync, leaves what a degraded array would.
+ */
+static bool may_be_given_out(const struct trial *t)
+{
+	const struct history *h = t->history;
+
+	return t->shape->record == RECORD_PPL || h->holes || history_reused(h) || (h->failing && h->count && h->ops[0].before);
+}
+
 /* Sector by sector, because a part that cannot be read may be a promise kept. */
 static const char *read_and_judge(struct trial *t)
 {
 	for (uint64_t sector = 0; sector < t->sectors; sector++) {
 		uint8_t *at = t->second + sector * SECTOR;
+		struct raid_place place = place_of(t, sector);
 		uint32_t tag;
 
 		if (dev_read(t->array.dev, sector * SECTOR, at, SECTOR, NULL) < 0) {
-			if (t->missing >> place_of(t, sector).slot & 1)
+			if (lacks(t, &place))
 				continue;
 			return say("sector %llu cannot be read", (unsigned long long)sector);
 		}
 		tag = sector_tag(at, sector);
-		if (!history_admits(t->history, sector, tag, t->moment) && !(t->shape->record == RECORD_PPL && may_be_lost(t, sector)))
+		if (!history_admits(t->history, sector, tag, t->moment) && !(may_be_given_out(t) && may_be_lost(t, sector)))
 			return say("without force, sector %llu is given out with %s", (unsigned long long)sector,
 				   tag == TAG_GARBAGE ? "garbage" : "a write that it may not hold");
 	}
@@ -122,7 +144,7 @@ static const char *judge_trusted(const struct trial *t, const struct byte_range 
 			i++;
 		if (i < count && doubtful[i].offset_bytes <= sector * SECTOR)
 			continue;
-		fault = redundancy_fault(t->shape, &t->geometry, t->current, sector);
+		fault = redundancy_fault(t->shape, &t->geometry, t->current, t->valid, sector);
 		if (fault)
 			return say("%s at sync sector %llu, which the records call clean", fault, (unsigned long long)sector);
 	}
@@ -238,17 +260,72 @@ static const char *find_members(struct trial *t)
 	members = map_md_members(t->array.dev, &g);
 	for (uint32_t slot = 0; slot < t->shape->members; slot++) {
 		t->current[slot] = members[slot].dev ? t->images[slot] : NULL;
-		t->missing |= (uint32_t)!members[slot].dev << slot;
+		t->valid[slot] = members[slot].dev ? members[slot].valid_bytes : 0;
+		t->missing |= (uint32_t)(t->valid[slot] < g->used_bytes) << slot;
 	}
 	array_kill(&t->array);
 	return NULL;
 }
 
+/* What a rebuild still has to do: a member without a place in the array begins anew. */
+static const char *rebuild(struct trial *t)
+{
+	uint32_t slot = t->history->target;
+	struct dev *target = t->current[slot] ? NULL : t->devs[slot];
+	struct blkalign_error err = { 0 };
+
+	if (target)
+		t->devs[slot] = NULL;
+	if (open_array(t, true, false, &err) < 0)
+		return say("cannot be opened to be rebuilt: %s", err.message);
+	if (array_rebuild(&t->array, target, slot, NULL, NULL, &err) < 0) {
+		array_kill(&t->array);
+		return say("cannot be rebuilt: %s", err.message);
+	}
+	if (target)
+		t->devs[slot] = target;
+	return close_array(t);
+}
+
+static const char *judge_rebuild(struct trial *t)
+{
+	const char *fault;
+
+	if (t->history->target == RAID_SLOT_NONE || !(t->missing >> t->history->target & 1))
+		return NULL;
+	fault = rebuild(t);
+	t->missing = 0;
+	if (!fault)
+		fault = find_members(t);
+	if (!fault && t->missing >> t->history->target & 1)
+		fault = say("member %u was rebuilt, and is none", t->history->target);
+	if (!fault)
+		fault = judge_trusted(t, NULL, 0);
+	return fault ? fault : judge_again(t, "after the rebuild");
+}
+
+/* A close that succeeded has left nothing in doubt. */
+static const char *judge_clean(struct trial *t)
+{
+	struct blkalign_error err = { 0 };
+	bool dirty;
+
+	if (open_array(t, true, false, &err) < 0)
+		return say("after the resync: cannot be opened for writing: %s", err.message);
+	dirty = keep_was_dirty(t->array.keep);
+	array_kill(&t->array);
+	return dirty ? say("resynced and closed, and still called dirty") : NULL;
+}
+
 static const char *judge_all(struct trial *t, bool thorough)
 {
 	const char *fault = find_members(t);
+	uint32_t target = t->history->target;
 	bool force = t->missing && shape_has_parity(t->shape);
 
+	if (!fault && target != RAID_SLOT_NONE && t->missing >> target & 1 && history_has(t->history, OP_REBUILD, t->moment) &&
+	    !t->history->failing)
+		fault = say("member %u was rebuilt, and is none", target);
 	if (!fault && force)
 		fault = judge_unforced(t);
 	if (!fault)
@@ -257,6 +334,12 @@ static const char *judge_all(struct trial *t, bool thorough)
 		fault = judge_trusted(t, NULL, 0);
 	if (!fault)
 		fault = judge_again(t, "after the resync");
+	if (!fault && thorough)
+		fault = judge_clean(t);
+	if (!fault && thorough)
+		fault = judge_losses(t);
+	if (!fault && thorough)
+		fault = judge_rebuild(t);
 	if (!fault && thorough)
 		fault = judge_losses(t);
 	return fault;

@@ -10,7 +10,8 @@
 struct player {
 	const struct shape *shape;
 	struct power_machine *machine;
-	struct dev *const *devs;
+	struct dev *devs[MEMBERS_MAX]; /* what is given to assembly */
+	struct dev *target;
 	struct array array;
 	struct history *history;
 	uint64_t array_sectors, chunk_sectors, stripe_sectors;
@@ -51,6 +52,13 @@ static struct op *add_op(struct player *p, enum op_kind kind)
 	return op;
 }
 
+static void end_op(struct player *p, struct op *op, int result, const struct blkalign_error *err)
+{
+	op->result = result;
+	op->said = err->message[0];
+	op->ended = power_machine_now(p->machine);
+}
+
 static void take_write(struct player *p, struct dev_request *q)
 {
 	struct op *op = add_op(p, OP_WRITE);
@@ -73,36 +81,70 @@ static void take_write(struct player *p, struct dev_request *q)
 static void play_writes(struct player *p)
 {
 	struct dev_request q[BATCH_MAX];
+	struct blkalign_error err = { 0 };
 	size_t count = 0, first = p->history->count;
 
 	do
 		take_write(p, &q[count++]);
 	while (count < BATCH_MAX && next_is(p, '+') && next_is(p, 'w'));
-	dev_run(q, count, NULL);
+	dev_run(q, count, &err);
 	for (size_t i = 0; i < count; i++) {
-		p->history->ops[first + i].result = q[i].result;
-		p->history->ops[first + i].ended = power_machine_now(p->machine);
+		end_op(p, &p->history->ops[first + i], q[i].result, &err);
 		free(q[i].buffer);
 	}
 }
 
-static int play_open(struct player *p) { return array_open(p->devs, p->shape->members, true, false, &p->array, NULL); }
+/* Computed contents are asked for after a power cut only. */
+static int play_open(struct player *p)
+{
+	bool force = p->history->holes && shape_has_parity(p->shape);
+
+	return array_open(p->devs, p->shape->members, true, force, &p->array, NULL);
+}
 
 static void play_flush(struct player *p)
 {
 	struct op *op = add_op(p, OP_FLUSH);
+	struct blkalign_error err = { 0 };
+	int r = dev_flush(p->array.dev, &err);
 
-	op->result = dev_flush(p->array.dev, NULL);
-	op->ended = power_machine_now(p->machine);
+	end_op(p, op, r, &err);
 }
 
 /* Closing is a promise like that of a flush. */
 static void play_close(struct player *p)
 {
 	struct op *op = add_op(p, OP_FLUSH);
+	struct blkalign_error err = { 0 };
+	int r = array_close(&p->array, &err);
 
-	op->result = array_close(&p->array, NULL);
-	op->ended = power_machine_now(p->machine);
+	end_op(p, op, r, &err);
+}
+
+static void play_resync(struct player *p)
+{
+	struct op *op = add_op(p, OP_RESYNC);
+	struct blkalign_error err = { 0 };
+	int r = array_scrub(&p->array, &err);
+
+	end_op(p, op, r, &err);
+}
+
+static void meanwhile(void *context) { play_writes(context); }
+
+static void play_rebuild(struct player *p)
+{
+	struct op *op = add_op(p, OP_REBUILD);
+	struct blkalign_error err = { 0 };
+	const char *at = p->at;
+	int r = array_rebuild(&p->array, p->target, p->history->target, meanwhile, p, &err);
+
+	end_op(p, op, r, &err);
+	if (p->at == at) { /* it did not get so far */
+		number(p);
+		number(p);
+	}
+	p->devs[p->history->target] = p->target;
 }
 
 static int play_words(struct player *p)
@@ -114,6 +156,10 @@ static int play_words(struct player *p)
 			play_writes(p);
 		else if (next_is(p, 'f'))
 			play_flush(p);
+		else if (next_is(p, 'r'))
+			play_resync(p);
+		else if (next_is(p, 'n') || next_is(p, 'o'))
+			play_rebuild(p);
 		else if (next_is(p, 'c')) {
 			play_close(p);
 			r = play_open(p);
@@ -128,12 +174,16 @@ static int play_words(struct player *p)
 int play(const struct shape *shape, const char *text, struct power_machine *machine, struct dev *const *devs, struct history *ret)
 {
 	_cleanup_raid_geometry_ struct raid_geometry g = { 0 };
-	struct player p = { .shape = shape, .machine = machine, .devs = devs, .history = ret, .at = text };
+	struct player p = { .shape = shape, .machine = machine, .history = ret, .at = text };
 
 	shape_geometry(shape, &g);
 	p.array_sectors = g.array_bytes / SECTOR;
 	p.chunk_sectors = shape->chunk_bytes ? shape->chunk_bytes / SECTOR : PAGE_SECTORS;
 	p.stripe_sectors = p.chunk_sectors * raid_data_members(&g);
-	ret->count = 0;
+	for (uint32_t slot = 0; slot < shape->members; slot++)
+		*(slot == ret->target ? &p.target : &p.devs[slot]) = devs[slot];
+	for (size_t i = 0; i < ret->count; i++)
+		if (p.tag < ret->ops[i].tag)
+			p.tag = ret->ops[i].tag;
 	return play_words(&p);
 }

@@ -62,7 +62,13 @@ void parity_make(const struct shape *shape, const struct raid_geometry *g, uint8
 		memcpy(images[stripe.q_slot] + at, q, SECTOR);
 }
 
-static const char *copies_fault(const struct shape *shape, const struct raid_geometry *g, uint8_t *const *images, uint64_t sector)
+static bool has(uint8_t *const *images, const uint64_t *valid_bytes, uint32_t slot, uint64_t device_bytes)
+{
+	return images[slot] && (!valid_bytes || device_bytes < valid_bytes[slot]);
+}
+
+static const char *copies_fault(const struct shape *shape, const struct raid_geometry *g, uint8_t *const *images,
+				const uint64_t *valid_bytes, uint64_t sector)
 {
 	uint64_t offset = shape_data_offset(shape);
 	const uint8_t *first = NULL;
@@ -73,7 +79,7 @@ static const char *copies_fault(const struct shape *shape, const struct raid_geo
 
 		if (raid_locate(g, sector * SECTOR, copy, &place) < 0)
 			abort();
-		if (!images[place.slot])
+		if (!has(images, valid_bytes, place.slot, place.device_bytes))
 			continue;
 		at = images[place.slot] + offset + place.device_bytes;
 		if (first && memcmp(first, at, SECTOR) != 0)
@@ -84,13 +90,14 @@ static const char *copies_fault(const struct shape *shape, const struct raid_geo
 }
 
 /* Sectors of all members, the one missing data sector made from P. False when too much is missing to compare anything. */
-static bool complete_row(const struct shape *shape, const struct raid_stripe *stripe, uint8_t *const *images, uint64_t at,
-			 const uint8_t *sectors[MEMBERS_MAX], uint8_t *made)
+static bool complete_row(const struct shape *shape, const struct raid_stripe *stripe, uint8_t *const *images, const uint64_t *valid_bytes,
+			 uint64_t device_bytes, const uint8_t *sectors[MEMBERS_MAX], uint8_t *made)
 {
 	uint32_t missing = RAID_SLOT_NONE;
 
 	for (uint32_t slot = 0; slot < shape->members; slot++) {
-		sectors[slot] = images[slot] ? images[slot] + at : NULL;
+		sectors[slot] =
+			has(images, valid_bytes, slot, device_bytes) ? images[slot] + shape_data_offset(shape) + device_bytes : NULL;
 		if (sectors[slot])
 			continue;
 		if (missing != RAID_SLOT_NONE || stripe->q_slot == RAID_SLOT_NONE)
@@ -107,16 +114,17 @@ static bool complete_row(const struct shape *shape, const struct raid_stripe *st
 	return true;
 }
 
-const char *redundancy_fault(const struct shape *shape, const struct raid_geometry *geometry, uint8_t *const *images, uint64_t sync_sector)
+const char *redundancy_fault(const struct shape *shape, const struct raid_geometry *geometry, uint8_t *const *images,
+			     const uint64_t *valid_bytes, uint64_t sync_sector)
 {
 	struct raid_stripe stripe;
 	uint8_t p[SECTOR], q[SECTOR], made[SECTOR];
 	const uint8_t *sectors[MEMBERS_MAX];
 
 	if (!shape_has_parity(shape))
-		return copies_fault(shape, geometry, images, sync_sector);
+		return copies_fault(shape, geometry, images, valid_bytes, sync_sector);
 	stripe = raid_stripe_at(geometry, sync_sector * SECTOR);
-	if (!complete_row(shape, &stripe, images, shape_data_offset(shape) + sync_sector * SECTOR, sectors, made))
+	if (!complete_row(shape, &stripe, images, valid_bytes, sync_sector * SECTOR, sectors, made))
 		return NULL;
 	syndromes(shape, &stripe, sectors, p, q);
 	if (sectors[stripe.p_slot] && memcmp(sectors[stripe.p_slot], p, SECTOR) != 0)

@@ -15,15 +15,22 @@ static const char *value_of(const char *line, const char *word)
 	return at ? at + strlen(key) : NULL;
 }
 
-static bool find_story(const char *line, uint64_t seed, const struct shape **ret_shape, const struct script **ret_script)
+static bool find_story(const char *line, uint64_t seed, struct story *ret, struct start *ret_start)
 {
-	const char *slash = strchr(line, '/');
+	const char *slash = strchr(line, '/'), *from = value_of(line, "from"), *after = value_of(line, "after");
+	struct story before = { .seed = seed };
 
 	if (!slash)
 		return false;
-	*ret_shape = shape_named(line, (size_t)(slash - line));
-	*ret_script = script_named(slash + 1, strcspn(slash + 1, " "), seed);
-	return *ret_shape && *ret_script;
+	*ret = (struct story){ .shape = shape_named(line, (size_t)(slash - line)),
+			       .script = script_named(slash + 1, strcspn(slash + 1, " "), seed),
+			       .seed = seed };
+	if (!ret->shape || !ret->script || !from || !after)
+		return ret->shape && ret->script;
+	before.shape = ret->shape;
+	before.script = script_named(after, strcspn(after, " "), seed);
+	ret->start = ret_start;
+	return before.script && start_named(&before, from, ret_start);
 }
 
 static void set_failure(struct stage *stage, const char *words)
@@ -46,13 +53,14 @@ static void set_failure(struct stage *stage, const char *words)
 
 static void print_history(const struct stage *stage)
 {
+	static const char *const kinds[] = { [OP_WRITE] = "write", [OP_FLUSH] = "flush", [OP_RESYNC] = "resync", [OP_REBUILD] = "rebuild" };
+
 	for (size_t i = 0; i < stage->history.count; i++) {
 		const struct op *op = &stage->history.ops[i];
 
+		printf("%s%s", op->before ? "before the power cut: " : "", kinds[op->kind]);
 		if (op->kind == OP_WRITE)
-			printf("write %u: sectors %llu, count %llu", op->tag, (unsigned long long)op->first, (unsigned long long)op->count);
-		else
-			printf("flush");
+			printf(" %u: sectors %llu, count %llu", op->tag, (unsigned long long)op->first, (unsigned long long)op->count);
 		printf(", moments %zu to %zu: %s\n", op->issued, op->ended, op->result ? strerror(-op->result) : "done");
 	}
 }
@@ -93,8 +101,10 @@ static void print_writes(const struct stage *stage, const struct power_states *s
 	}
 }
 
-static void dump(const struct stage *stage, uint8_t *const *images, const char *folder, const char *word)
+bool stage_dump(const struct stage *stage, uint8_t *const *images, const char *folder, const char *word)
 {
+	bool ok = true;
+
 	for (uint32_t slot = 0; slot < MEMBERS_MAX; slot++) {
 		char path[512];
 		FILE *f;
@@ -103,16 +113,36 @@ static void dump(const struct stage *stage, uint8_t *const *images, const char *
 			continue;
 		snprintf(path, sizeof(path), "%s/%s%u.img", folder, word, slot);
 		f = fopen(path, "we");
-		if (!f || fwrite(images[slot], shape_member_bytes(stage->shape), 1, f) != 1 || fclose(f) != 0)
+		ok = f && fwrite(images[slot], shape_member_bytes(stage->shape), 1, f) == 1 && fclose(f) == 0 && ok;
+		if (!ok)
 			printf("%s: %s\n", path, strerror(errno));
+	}
+	return ok;
+}
+
+static void load(const struct stage *stage, uint8_t *const *images, const char *folder)
+{
+	for (uint32_t slot = 0; slot < MEMBERS_MAX; slot++) {
+		char path[512];
+		FILE *f;
+
+		if (!images[slot])
+			continue;
+		snprintf(path, sizeof(path), "%s/m%u.img", folder, slot);
+		f = fopen(path, "re");
+		if (!f || fread(images[slot], shape_member_bytes(stage->shape), 1, f) != 1 || fclose(f) != 0) {
+			printf("%s: %s\n", path, strerror(errno));
+			exit(1);
+		}
 	}
 }
 
-static const char *judge_line(const struct stage *stage, const char *line, const char *folder)
+static const char *judge_line(const struct stage *stage, const char *line, const struct replay_folders *folders)
 {
 	const char *unit = value_of(line, "unit"), *point = value_of(line, "point"), *keep = value_of(line, "keep"), *why;
 	_cleanup_power_states_ struct power_states *states = NULL;
-	size_t moment = MOMENT_NO_CUT;
+	struct history history = stage->history;
+	size_t moment = MOMENT_END;
 	uint8_t *images[MEMBERS_MAX];
 
 	if (unit && point && keep) {
@@ -122,36 +152,41 @@ static const char *judge_line(const struct stage *stage, const char *line, const
 			abort();
 		moment = power_point_moment(stage->machine, number);
 		set_state(states, keep);
-		print_writes(stage, states);
+		if (!folders->images)
+			print_writes(stage, states);
 	}
+	history.killed = !states;
 	stage_images(stage, states, images);
-	if (folder)
-		dump(stage, images, folder, "cut");
-	why = judge(stage->shape, &stage->history, moment, images, true);
-	if (folder)
-		dump(stage, images, folder, "end");
+	if (folders->images)
+		load(stage, images, folders->images);
+	if (folders->dump)
+		stage_dump(stage, images, folders->dump, "cut");
+	why = judge(stage->shape, &history, moment, images, true);
+	if (folders->dump)
+		stage_dump(stage, images, folders->dump, "end");
 	return why;
 }
 
-bool replay(const char *line, uint64_t seed, const char *folder, struct totals *totals)
+bool replay(const char *line, uint64_t seed, const struct replay_folders *folders, struct totals *totals)
 {
-	const struct shape *shape;
-	const struct script *script;
+	struct start start = { 0 };
+	struct story story;
 	struct stage stage;
 	const char *why;
 	int r;
 
-	if (!find_story(line, seed, &shape, &script))
+	if (!find_story(line, seed, &story, &start))
 		return false;
-	stage_set(&stage, shape);
-	stage.script = script;
+	stage_set(&stage, &story);
 	set_failure(&stage, value_of(line, "fail"));
-	r = play(shape, script->text, stage.machine, stage.devs, &stage.history);
-	printf("%s/%s: %s: %s\n", shape->name, script->name, script->text, r < 0 ? strerror(-r) : "played");
+	stage.history.failing = value_of(line, "fail") != NULL;
+	r = stage_play(&stage);
+	printf("%s/%s: %s: %s\n", story.shape->name, story.script->name, story.script->text, r < 0 ? strerror(-r) : "played");
 	print_history(&stage);
-	why = judge_line(&stage, line, folder);
+	why = judge_line(&stage, line, folders);
 	printf("%s\n", why ? why : "every promise holds");
 	totals->faults += why != NULL;
 	stage_clear(&stage);
+	start_done(&start);
 	return true;
 }

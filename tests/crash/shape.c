@@ -17,10 +17,15 @@ static void put(uint8_t *at, unsigned width, uint64_t value)
 		at[i] = (uint8_t)(value >> 8 * i);
 }
 
+/* The xor of sectors is none. */
+static uint64_t word_of(uint64_t first, unsigned at) { return at ? (first + 1) * (0x9e3779b97f4a7c15 + 2 * at) : first; }
+
 void sector_fill(uint8_t *data, uint64_t sector, uint32_t tag)
 {
+	uint64_t first = sector | (uint64_t)tag << 40;
+
 	for (unsigned i = 0; i < SECTOR; i += 8)
-		put(data + i, 8, sector | (uint64_t)tag << 40);
+		put(data + i, 8, word_of(first, i));
 }
 
 uint32_t sector_tag(const uint8_t *data, uint64_t sector)
@@ -28,7 +33,7 @@ uint32_t sector_tag(const uint8_t *data, uint64_t sector)
 	uint64_t first = load_le64(data);
 
 	for (unsigned i = 8; i < SECTOR; i += 8)
-		if (load_le64(data + i) != first)
+		if (load_le64(data + i) != word_of(first, i))
 			return TAG_GARBAGE;
 	return (first & UINT64_C(0xffffffffff)) == sector ? (uint32_t)(first >> 40) : TAG_GARBAGE;
 }
@@ -83,8 +88,8 @@ static void make_bitmap(const struct shape *shape, const struct raid_geometry *g
 	put(at, 4, 0x6d746962);
 	put(at + 4, 4, 4);
 	memcpy(at + 8, uuid, 16);
-	put(at + 24, 8, EVENTS);
-	put(at + 32, 8, shape->missing ? EVENTS - 4 : EVENTS);
+	put(at + 24, 8, EVENTS - shape->behind);
+	put(at + 32, 8, shape->missing ? EVENTS - 4 : EVENTS - shape->behind);
 	put(at + 40, 8, (shape->level == RAID_10 ? g->array_bytes : shape->component_bytes) / SECTOR);
 	put(at + 52, 4, BITMAP_CHUNK);
 	put(at + 56, 4, 5);
@@ -128,7 +133,7 @@ static void make_super_1(const struct shape *shape, uint32_t slot, uint8_t *imag
 	put(sb + 160, 4, slot);
 	memset(sb + 168, (int)(0x40 + slot), 16);
 	put(sb + 192, 8, 1000000000);
-	put(sb + 200, 8, EVENTS);
+	put(sb + 200, 8, EVENTS - shape->behind);
 	put(sb + 208, 8, UINT64_MAX);
 	put(sb + 220, 4, 128);
 	for (uint32_t i = 0; i < 128; i++)
@@ -156,7 +161,7 @@ static void make_super_0(const struct shape *shape, uint32_t slot, uint8_t *imag
 	put(sb + 132, 4, 1 | (shape->record == RECORD_BITMAP ? 1U << 8 : 0));
 	put(sb + 136, 4, present);
 	put(sb + 140, 4, present);
-	put(sb + 156, 4, EVENTS);
+	put(sb + 156, 4, EVENTS - shape->behind);
 	put(sb + 256, 4, shape->layout);
 	put(sb + 260, 4, shape->chunk_bytes);
 	for (uint32_t i = 0; i < shape->members; i++) {
