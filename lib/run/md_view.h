@@ -18,7 +18,7 @@ struct md_view {
 	struct dev *md; /* locked while a place is looked at; NULL when nobody else can write to it */
 	const struct raid_geometry *geometry;
 	const struct map_md_member *members; /* by slot, as they were when this was made */
-	const struct byte_range *doubtful;    /* in sync bytes, ascending */
+	const struct byte_range *doubtful;   /* in sync bytes, ascending */
 	size_t doubtful_count;
 };
 
