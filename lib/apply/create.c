@@ -14,8 +14,9 @@ struct blkalign_create {
 	char **paths; /* as they are opened: block devices without symbolic links */
 	size_t path_count;
 	struct plan *plan;
-	const char *lv;	       /* that there must be afterwards, or NULL */
-	const char *vg;	       /* likewise: of `create vg` */
+	const char *lv; /* that there must be afterwards, or NULL */
+	const char *vg; /* likewise: of `create vg` */
+	const char *changed_group;
 	VEC(const char *) pvs; /* nodes that must carry a PV afterwards */
 	bool applied;
 };
@@ -321,6 +322,9 @@ static int make_lv(struct session *s, const void *options, struct blkalign_error
 
 	if (r < 0)
 		return r;
+	s->create->changed_group = arena_strdup(s->create->plan->arena, o->vg);
+	if (!s->create->changed_group)
+		return -ENOMEM;
 	return plan_lv(s->create->plan, s->run->stack, &s->facts, &lv, &s->author, &s->create->lv, reterr);
 }
 
@@ -374,7 +378,7 @@ static int refuse_read_only(const struct blkalign_create *c, const struct blkali
 static int open_writable(const struct blkalign_create *c, struct dev_undo *undo, struct blkalign_run **ret, struct blkalign_error *reterr)
 {
 	const struct blkalign_run_options options = { .source = c->source, .writable = true };
-	const struct stack_running running = { .writable = true, .undo = undo };
+	const struct stack_running running = { .writable = true, .undo = undo, .changed_group = c->changed_group };
 	struct blkalign_run *run;
 	int r = run_new(&options, &run);
 

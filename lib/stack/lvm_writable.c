@@ -32,11 +32,14 @@ const char *stack_vg_refusal(const struct lvm2_vg *vg)
 
 static const char *group_refusal(const struct lvm_volumes *v)
 {
+	const struct stack_running *running = stack_running(v->stack);
 	const struct lvm2_vg *vg = v->vg;
 	const char *refusal = stack_vg_refusal(vg);
 
 	if (refusal)
 		return refusal;
+	if (running && running->changed_group && !strcmp(running->changed_group, vg->name))
+		return "its volume group is being changed";
 	if (is_contradicted(v))
 		return "different texts of its volume group claim to be the newest";
 	for (uint32_t i = 0; i < vg->pv_count; i++)

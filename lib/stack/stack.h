@@ -80,6 +80,8 @@ struct stack_running {
 	bool writable; /* images and disks are opened exclusively, and arrays keep their records; what cannot be written safely stays readable */
 	bool cow;      /* writable on overlays that are thrown away; images and disks are opened O_RDONLY */
 	bool force; /* dirty and degraded arrays give out computed data, and may be written; of arrays that lost too much the rest is read */
+	const char *
+		changed_group; /* name of a volume group whose metadata is to be changed: its volumes are only read. NULL: none. Must outlive the stack */
 	struct dev_undo *undo; /* what is overwritten on images and disks is saved there first; NULL: nowhere. Must outlive the stack */
 };
 /** Before the first image is added. */
