@@ -430,10 +430,27 @@ static bool has_group(const struct blkalign_graph *graph, const char *name)
 	return false;
 }
 
+/* Only the beginning of a volume is zeroed: what lies further on may be recognised there. */
+static int say_left_over(const struct blkalign_create *c, const struct blkalign_node *lv)
+{
+	char name[300], what[100];
+	int r = 0;
+
+	blkalign_escape(name, sizeof(name), c->lv);
+	for (size_t i = 0; r >= 0 && i < blkalign_node_uppers(lv); i++) {
+		const char *content = blkalign_node_str(blkalign_node_upper(lv, i), BLKALIGN_ATTR_CONTENT);
+
+		blkalign_escape(what, sizeof(what), content ? content : "something");
+		r = plan_say(c->plan, "%s: what was there before is still recognised as %s; `wipefs` removes the signature", name, what);
+	}
+	return r;
+}
+
 /* With the eyes of any reader. */
 static int look_again(const struct blkalign_create *c, struct blkalign_error *reterr)
 {
 	const struct blkalign_run_options options = { .source = c->source };
+	const struct blkalign_node *lv;
 	const char *missing = NULL;
 	struct blkalign_run *run;
 	int r = blkalign_run_open(&options, (const char *const *)c->paths, c->path_count, &run, reterr);
@@ -448,8 +465,11 @@ static int look_again(const struct blkalign_create *c, struct blkalign_error *re
 	}
 	if (c->vg && !has_group(blkalign_run_graph(run), c->vg))
 		missing = c->vg;
-	if (c->lv && !blkalign_graph_find(blkalign_run_graph(run), c->lv))
+	lv = c->lv ? blkalign_graph_find(blkalign_run_graph(run), c->lv) : NULL;
+	if (c->lv && !lv)
 		missing = c->lv;
+	if (r >= 0 && lv)
+		r = say_left_over(c, lv);
 	if (r >= 0 && missing)
 		r = blkalign_error_set(reterr, -EIO, missing, BLKALIGN_UNKNOWN, "was written, and is not found afterwards");
 	blkalign_run_close(run, NULL);

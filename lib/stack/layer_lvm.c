@@ -62,7 +62,11 @@ static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv
 
 	if (r >= 0)
 		r = spend(stack, state, pv, &mda);
-	if (r == 0)
+	if (r == 0 && mda.precommitted.size_bytes)
+		r = graph_remark(stack_graph(stack),
+				 "%s: LVM2 metadata area at byte %" PRIu64 ": the writing of a new text did not end; the old one counts",
+				 blkalign_node_name(pv->host), area->offset_bytes);
+	if (r >= 0 && r != BLKALIGN_ABSENT)
 		r = lvm2_text_read(pv->dev, &mda, &text, &length, &err);
 	if (r == BLKALIGN_ABSENT)
 		return 0;
