@@ -147,6 +147,18 @@ bool lvm_is_forced(const struct lvm_volumes *v)
 	return running && running->force;
 }
 
+/* Why volumes of a type are not read at all; NULL for the others. */
+static const char *unread_because(enum lvm2_segment_type type)
+{
+	if (type == LVM2_WRITECACHE)
+		return "its newest blocks may be in its writecache, whose records are not understood; activate it with lvm2";
+	if (type == LVM2_INTEGRITY)
+		return "its blocks lie among checksums (dm-integrity), which are not understood; activate it with lvm2";
+	if (type == LVM2_VDO || type == LVM2_VDO_POOL)
+		return "its blocks are compressed and shared by VDO, which is not understood; activate it with lvm2";
+	return type == LVM2_UNKNOWN ? "volumes of its type are not understood" : NULL;
+}
+
 /* lvm2 gives these one segment. */
 static int open_volume(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev **ret_dev, bool *ret_whole)
 {
@@ -167,6 +179,8 @@ static int open_volume(struct lvm_volumes *v, uint32_t index, struct blkalign_no
 		return lvm_open_cache(v, index, node, ret_dev, ret_whole);
 	if (lvm_is_raid(lv))
 		return lvm_open_raid(v, index, node, ret_dev);
+	if (unread_because(type))
+		return lvm_cannot_read(v, node, unread_because(type));
 	/* The kernel's name for an origin's own bytes. */
 	text_join(name, sizeof(name), blkalign_node_name(node), v->merging[index] ? "-real" : "", "");
 	return open_device(v, &(struct opening){ lv, node, name }, ret_dev, ret_whole);

@@ -24,13 +24,17 @@ static void test_pv(void **state)
 	assert_string_equal(blkalign_node_str(pv, BLKALIGN_ATTR_VG_STATE), "exported,clustered");
 	assert_int_equal(strlen(blkalign_node_str(pv, BLKALIGN_ATTR_PV_UUID)), 38);
 	assert_int_equal(strlen(blkalign_node_str(pv, BLKALIGN_ATTR_VG_UUID)), 38);
-	/* Of its four RAID volumes, which were never activated, and of what has its metadata on volumes that are empty here. */
-	assert_int_equal(blkalign_graph_remarks(b.graph), 9);
+	/* Of its four RAID volumes, which were never activated, of what has its metadata on volumes that are empty here, and of types that are not read. */
+	assert_int_equal(blkalign_graph_remarks(b.graph), 14);
 	assert_true(remarked(&b, "vg/r6: was never started: what its images hold is read as it is, and redundancy is void"));
 	assert_true(remarked(&b, "vg/mir: its log cannot be used: it does not begin with the header of one: only its first leg counts"));
 	assert_true(remarked(&b, "vg/pool: cannot be read: its metadata volume holds no thin pool metadata"));
 	assert_true(remarked(&b, "vg/thin1: cannot be read: its pool cannot be read"));
 	assert_true(remarked(&b, "vg/cached: cannot be read: the cache's metadata volume holds no cache metadata"));
+	assert_true(remarked(&b, "vg/wc: cannot be read: its newest blocks may be in its writecache"));
+	assert_true(remarked(&b, "its blocks are compressed and shared by VDO, which is not understood"));
+	assert_true(remarked(&b, "dm-integrity"));
+	assert_true(remarked(&b, "vg/new: cannot be read: volumes of its type are not understood"));
 	done(&b);
 	free(exported);
 	free(text);
