@@ -6,12 +6,6 @@
 #include "cli.h"
 #include "files.h"
 
-static int usage(const char *message)
-{
-	fprintf(stderr, "blkalign: %s\nTry `blkalign create --help`.\n", message);
-	return CLI_FAILED;
-}
-
 /* What the metadata says of its origin: the command, without the devices. */
 static void describe(const struct cli_options *o, size_t named, char *ret, size_t size)
 {
@@ -65,8 +59,7 @@ static int carry_out(const struct cli_options *o, struct blkalign_create *create
 	if (err.code < 0) {
 		cli_fail(&err);
 		if (strcmp(err.where, undo) != 0)
-			fprintf(stderr, "blkalign: what was overwritten, if anything, is in %s; `blkalign undo` puts it back\n",
-				cli_safe(undo));
+			cli_say("what was overwritten, if anything, is in %s; `blkalign undo` puts it back", cli_safe(undo));
 		return CLI_FAILED;
 	}
 	print_words(o, create);
@@ -121,9 +114,9 @@ static int create_lv(const struct cli_options *o, const struct blkalign_create_o
 	struct blkalign_error err = { 0 };
 
 	if (!lv.size_bytes == !lv.extents)
-		return usage("create lv needs --size=BYTES or --extents=N, one of them");
+		return cli_usage(o, "create lv needs --size=BYTES or --extents=N, one of them");
 	if (o->create.node_count)
-		return usage("--node goes with pv and vg: a volume goes where its group has room");
+		return cli_usage(o, "--node goes with pv and vg: a volume goes where its group has room");
 	lv.vg = o->targets[1];
 	err.code = blkalign_create_lv(options, &lv, o->targets + 2, o->target_count - 2, &create, &err);
 	return run(o, create, &err);
@@ -156,14 +149,14 @@ int cmd_create(const struct cli_options *o)
 	char text[400];
 
 	if (strcmp(kind, "pv") != 0 && strcmp(kind, "vg") != 0 && strcmp(kind, "lv") != 0)
-		return usage("create what? pv DEVICE..., vg NAME PV..., or lv VG PV...");
+		return cli_usage(o, "create what? pv DEVICE..., vg NAME PV..., or lv VG PV...");
 	wrong = misplaced(o, kind);
 	if (wrong)
-		return usage(wrong);
+		return cli_usage(o, wrong);
 	if (o->target_count < (strcmp(kind, "pv") ? 3 : 2))
-		return usage(!strcmp(kind, "pv")   ? "create pv needs a device or file"
-			     : !strcmp(kind, "vg") ? "create vg needs a name, and the physical volumes"
-						   : "create lv needs the volume group's name, and all of its physical volumes");
+		return cli_usage(o, !strcmp(kind, "pv")	  ? "create pv needs a device or file"
+				    : !strcmp(kind, "vg") ? "create vg needs a name, and the physical volumes"
+							  : "create lv needs the volume group's name, and all of its physical volumes");
 	describe(o, strcmp(kind, "pv") ? 2 : 1, text, sizeof(text));
 	options.command = text;
 	if (!strcmp(kind, "pv"))
