@@ -77,8 +77,8 @@ static bool may_be_lost(const struct trial *t, uint64_t sector)
 	/* In another life the log is off, until the array was made whole. */
 	if (shape->record == RECORD_PPL && !t->history->holes && !history_reused(t->history))
 		return false;
-	/* What another life has lost stays lost until it is written. */
-	torn = !history_rewritten(t->history, sector, t->moment);
+	/* What another life has lost stays lost until it is written; where a member cannot be read meanwhile, with force, even then. */
+	torn = t->history->failing || !history_rewritten(t->history, sector, t->moment);
 	for (uint64_t other = 0; other < t->sectors; other++)
 		if (place_of(t, other).device_bytes / SECTOR == place.device_bytes / SECTOR &&
 		    (history_in_flight(t->history, other, t->moment) || (torn && history_torn(t->history, other))))
