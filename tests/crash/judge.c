@@ -132,6 +132,18 @@ static const char *read_and_judge(struct trial *t)
 	return NULL;
 }
 
+/* A replay, resync or rebuild was built on what a failed flush has lost. */
+static bool built_on_loss(const struct trial *t, uint64_t sync_sector)
+{
+	if (!history_reused(t->history))
+		return false;
+	for (uint64_t sector = 0; sector < t->sectors; sector++)
+		if (history_in_flight(t->history, sector, t->moment) &&
+		    (is_mirror(t->shape) ? sector : place_of(t, sector).device_bytes / SECTOR) == sync_sector)
+			return true;
+	return false;
+}
+
 /* Where nobody doubts it, redundancy must fit as it stands. */
 static const char *judge_trusted(const struct trial *t, const struct byte_range *doubtful, size_t count)
 {
@@ -145,7 +157,7 @@ static const char *judge_trusted(const struct trial *t, const struct byte_range 
 		if (i < count && doubtful[i].offset_bytes <= sector * SECTOR)
 			continue;
 		fault = redundancy_fault(t->shape, &t->geometry, t->current, t->valid, sector);
-		if (fault)
+		if (fault && !built_on_loss(t, sector))
 			return say("%s at sync sector %llu, which the records call clean", fault, (unsigned long long)sector);
 	}
 	return NULL;
@@ -242,6 +254,9 @@ static const char *judge_losses(struct trial *t)
 {
 	const char *fault = NULL;
 
+	/* What a failed flush has lost may be lost even then. */
+	if (history_reused(t->history))
+		return NULL;
 	for (uint32_t first = 0; first < t->shape->members && !fault; first++)
 		for (uint32_t second = first; second < t->shape->members && !fault; second++)
 			fault = judge_without(t, first, second);
@@ -291,7 +306,7 @@ static const char *judge_rebuild(struct trial *t)
 {
 	const char *fault;
 
-	if (t->history->target == RAID_SLOT_NONE || !(t->missing >> t->history->target & 1))
+	if (history_reused(t->history) || t->history->target == RAID_SLOT_NONE || !(t->missing >> t->history->target & 1))
 		return NULL;
 	fault = rebuild(t);
 	t->missing = 0;
