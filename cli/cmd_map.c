@@ -204,7 +204,7 @@ static int print_table(const struct cli_options *o, const struct blkalign_locati
 
 static int answer(const struct cli_options *o, struct blkalign_run *run, const struct question *q)
 {
-	const struct blkalign_node *node;
+	const struct blkalign_node *node = NULL;
 	struct blkalign_location *found = NULL;
 	struct blkalign_error err = { 0 };
 	size_t count = 0;
@@ -230,7 +230,7 @@ int cmd_map(const struct cli_options *o)
 	const struct blkalign_run_options options = { .source = o->source };
 	struct blkalign_run *run = NULL;
 	struct blkalign_error err = { 0 };
-	struct question q;
+	struct question q = { 0 };
 	int status = parse_targets(o, &q);
 
 	if (status != CLI_ALIGNED)

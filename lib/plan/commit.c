@@ -59,9 +59,12 @@ static int write_header(struct plan *plan, const struct area *a, bool committed,
 	struct lvm2_mda mda = *a->mda;
 	uint8_t header[HEADER_BYTES];
 
-	if (committed)
+	if (committed) {
 		mda.committed = a->room.location;
-	mda.precommitted = committed ? (struct lvm2_location){ 0 } : a->room.location;
+		memset(&mda.precommitted, 0, sizeof(mda.precommitted));
+	} else {
+		mda.precommitted = a->room.location;
+	}
 	lvm2_mda_encode(&mda, header);
 	return plan_write(plan, &a->pv->place, mda.offset_bytes, header, sizeof(header),
 			  committed ? "header of the metadata area: the new text counts"

@@ -79,11 +79,12 @@ struct reading {
 static int read_dirty_word(struct reading *s, uint32_t block, uint64_t *ret_word)
 {
 	const struct dmcache_superblock *sb = &s->cache->super;
+	uint32_t read = 0;
 
 	*ret_word = UINT64_MAX;
 	if (!sb->clean || sb->version < 2)
 		return 0;
-	return pdata_read_array(s->pdata, sb->dirty_root, block / WORD_BITS, ret_word, 1, NULL, &(uint32_t){ 0 }, s->reterr);
+	return pdata_read_array(s->pdata, sb->dirty_root, block / WORD_BITS, ret_word, 1, NULL, &read, s->reterr);
 }
 
 static int add(struct reading *s, uint32_t block, uint64_t mapping, uint64_t dirty_word)
