@@ -38,9 +38,11 @@ static int parse_targets(const struct cli_options *o, struct question *ret)
 {
 	size_t count = o->target_count;
 
-	if (count < 2 || (count == 2 && !o->reverse))
-		return cli_usage(o, o->reverse ? "map --reverse needs all members, the one that is asked about, and an offset"
-					       : "map needs the members, the name of a node, and an offset");
+	if (count < 2 || (count == 2 && !o->reverse)) {
+		cli_usage(o, o->reverse ? "map --reverse needs all members, the one that is asked about, and an offset"
+					: "map needs the members, the name of a node, and an offset");
+		return CLI_FAILED;
+	}
 	*ret = (struct question){ .members = o->targets, .member_count = count == 2 ? 1 : count - 2, .name = o->targets[count - 2] };
 	return parse_place(o, o->targets[count - 1], ret);
 }

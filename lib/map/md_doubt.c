@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Where redundancy may not fit the data. The list is ascending, without overlaps; it shrinks while a resync passes. */
+#include <assert.h>
+
 #include "map/md_priv.h"
 
 static size_t behind(const struct md *md, uint64_t at) { return ranges_behind(md->doubtful.data, md->doubtful.count, at); }
@@ -41,6 +43,12 @@ static void take_out(struct md *md, size_t first, size_t count)
 	md->doubtful.count -= count;
 }
 
+static uint64_t end_of(const struct md *md, size_t i)
+{
+	assert(md->doubtful.data);
+	return range_end(&md->doubtful.data[i]);
+}
+
 static int trust(struct md *md, uint64_t from, uint64_t to)
 {
 	size_t i = behind(md, from), last;
@@ -57,7 +65,7 @@ static int trust(struct md *md, uint64_t from, uint64_t to)
 		md->doubtful.data[i].length_bytes = from - md->doubtful.data[i].offset_bytes;
 		i++;
 	}
-	for (last = i; last < md->doubtful.count && range_end(&md->doubtful.data[last]) <= to; last++)
+	for (last = i; last < md->doubtful.count && end_of(md, last) <= to; last++)
 		;
 	take_out(md, i, last - i);
 	if (i < md->doubtful.count && md->doubtful.data[i].offset_bytes < to) {
