@@ -77,6 +77,10 @@ int member_check_places(const char *array, struct member *m, struct blkalign_err
 {
 	uint64_t block_bytes = member_block_bytes(m);
 
+	if (block_bytes > PAGE_BYTES)
+		return blkalign_error_set(reterr, -ENOTSUP, m->dev->name, BLKALIGN_UNKNOWN,
+					  "has blocks of %" PRIu64 " bytes: records are kept in blocks of %u at most", block_bytes,
+					  PAGE_BYTES);
 	grow_super(m, block_bytes);
 	for (unsigned k = 0; k < PLACES; k++) {
 		const struct place *p = &m->places[k];
