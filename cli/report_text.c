@@ -9,6 +9,8 @@
 #include "report.h"
 
 #define INDENT 10U
+/* Whoever has more layers in order than these wants to see those that are not. */
+#define ALIGNED_MAX 40U
 
 static enum cli_style severity_style(enum blkalign_severity s)
 {
@@ -80,24 +82,43 @@ static size_t lines_of_node(const struct blkalign_report *report, size_t first)
 	return end - first;
 }
 
+/* But for the drive on which it is so. */
 static bool says_the_same(const struct blkalign_layer *a, const struct blkalign_layer *b)
 {
-	return a->verdict == b->verdict && !strcmp(a->text, b->text);
+	if (a->verdict != b->verdict || a->drive_at != b->drive_at)
+		return false;
+	if (blkalign_node_kind(a->node) != blkalign_node_kind(b->node))
+		return !strcmp(a->text, b->text);
+	return !strncmp(a->text, b->text, a->drive_at) &&
+	       !strcmp(a->text + a->drive_at + a->drive_length, b->text + b->drive_at + b->drive_length);
 }
 
-/* The drives of an array say the same: one line for all of them in a row. Returns the index behind the last. */
+/* Images and metadata of a volume: the volume itself tells where they lie. */
+static bool is_shown(const struct cli_options *o, const struct blkalign_layer *l)
+{
+	return o->verbose || l->verdict != BLKALIGN_VERDICT_ALIGNED || blkalign_node_u64(l->node, BLKALIGN_ATTR_LV_HIDDEN) != 1;
+}
+
+/* The drives of an array and the PVs of a group say the same: one line for all of them in a row. Returns the index behind the last. */
 static size_t layer_group(const struct cli_options *o, const struct blkalign_report *report, size_t first)
 {
 	const struct blkalign_layer *l = blkalign_report_layer(report, first), *last = l;
-	size_t count = lines_of_node(report, first), end = first + count;
+	size_t count = lines_of_node(report, first), end = first + count, alike = 1;
 
-	while (count == 1 && end < blkalign_report_layers(report) && lines_of_node(report, end) == 1 &&
-	       says_the_same(l, blkalign_report_layer(report, end)))
-		last = blkalign_report_layer(report, end++);
+	for (; count == 1 && end < blkalign_report_layers(report) && lines_of_node(report, end) == 1; end++) {
+		const struct blkalign_layer *next = blkalign_report_layer(report, end);
+
+		if (!is_shown(o, next))
+			continue;
+		if (!says_the_same(l, next))
+			break;
+		last = next;
+		alike++;
+	}
 	printf("  %s%s%s", cli_style(o, CLI_BOLD), cli_safe(blkalign_node_name(l->node)), cli_style(o, CLI_PLAIN));
 	if (last != l)
-		printf(" to %s%s%s (%zu)", cli_style(o, CLI_BOLD), cli_safe(blkalign_node_name(last->node)), cli_style(o, CLI_PLAIN),
-		       end - first);
+		printf(" to %s%s%s (%zu%s)", cli_style(o, CLI_BOLD), cli_safe(blkalign_node_name(last->node)), cli_style(o, CLI_PLAIN),
+		       alike, strcmp(l->text, last->text) ? " alike" : "");
 	putchar('\n');
 	for (size_t i = first; i < first + count; i++)
 		layer_line(o, blkalign_report_layer(report, i));
@@ -123,15 +144,35 @@ static void headline(const struct cli_options *o, const char *label, const struc
 	printf("%s%s%s\n", cli_style(o, verdict_style(v)), words[v], cli_style(o, CLI_PLAIN));
 }
 
+static void layers(const struct cli_options *o, const struct blkalign_report *report)
+{
+	size_t aligned = 0, left = 0, at = 0;
+
+	if (blkalign_report_layers(report))
+		printf("\n%slayers%s\n", cli_style(o, CLI_BOLD), cli_style(o, CLI_PLAIN));
+	while (at < blkalign_report_layers(report)) {
+		const struct blkalign_layer *l = blkalign_report_layer(report, at);
+
+		aligned += l->verdict == BLKALIGN_VERDICT_ALIGNED && is_shown(o, l);
+		if (!is_shown(o, l)) {
+			at++;
+		} else if (!o->verbose && l->verdict == BLKALIGN_VERDICT_ALIGNED && aligned > ALIGNED_MAX) {
+			left++;
+			at++;
+		} else {
+			at = layer_group(o, report, at);
+		}
+	}
+	if (left)
+		printf("  and %zu more that are aligned; -v lists them\n", left);
+}
+
 void report_text(const struct cli_options *o, const char *label, const struct blkalign_graph *graph, const struct blkalign_report *report)
 {
 	headline(o, label, graph, report);
 	for (size_t i = 0; i < blkalign_report_findings(report); i++)
 		finding(o, blkalign_report_finding(report, i));
-	if (blkalign_report_layers(report))
-		printf("\n%slayers%s\n", cli_style(o, CLI_BOLD), cli_style(o, CLI_PLAIN));
-	for (size_t i = 0; i < blkalign_report_layers(report);)
-		i = layer_group(o, report, i);
+	layers(o, report);
 	if (blkalign_graph_remarks(graph))
 		putchar('\n');
 	cli_notes(o, stdout, graph, 0);

@@ -60,6 +60,8 @@ struct blkalign_layer {
 	const struct blkalign_node *node;
 	enum blkalign_verdict verdict;
 	const char *text; /**< e.g. "data at byte 1048576 of sda = 256 x 4096: aligned to physical block"; safe for a terminal */
+	size_t drive_at,
+		drive_length; /**< where the drive's name stands in `text`: by that alone lines of alike layers differ; length 0: nowhere */
 };
 
 struct blkalign_report;

@@ -97,11 +97,12 @@ void report_add(struct blkalign_report *report, const struct draft *draft)
 		report->failed = true;
 }
 
-void report_layer(struct blkalign_report *report, const struct blkalign_node *node, enum blkalign_verdict verdict, const char *text)
+void report_layer(struct blkalign_report *report, const struct blkalign_layer *layer)
 {
-	struct blkalign_layer layer = { node, verdict, keep(report, arena_strdup(report->arena, text)) };
+	struct blkalign_layer kept = *layer;
 
-	if (vec_push(&report->layers, layer) < 0)
+	kept.text = keep(report, arena_strdup(report->arena, layer->text));
+	if (vec_push(&report->layers, kept) < 0)
 		report->failed = true;
 }
 

@@ -53,7 +53,7 @@ const char *report_keep(struct blkalign_report *report, const char *text);
 const char *report_escaped(struct blkalign_report *report, const char *text);
 void report_add(struct blkalign_report *report, const struct draft *draft);
 /** `text` is copied. Lines are given from the last node of the graph to the first. */
-void report_layer(struct blkalign_report *report, const struct blkalign_node *node, enum blkalign_verdict verdict, const char *text);
+void report_layer(struct blkalign_report *report, const struct blkalign_layer *layer);
 /** Sort and sum up. 0 or -ENOMEM when something was lost. */
 int report_finish(struct blkalign_report *report);
 

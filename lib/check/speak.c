@@ -21,13 +21,15 @@ static void add(struct strbuf *buf, const char *before, uint64_t number, const c
 	strbuf_add(buf, behind);
 }
 
-static void say_physical(struct check *c, const struct tally_entry *e, struct strbuf *buf)
+static void say_physical(struct check *c, const struct tally_entry *e, struct strbuf *buf, struct blkalign_layer *layer)
 {
 	const struct facts *f = facts_of(c, e->place.node);
 	uint64_t from = e->place.offset_bytes - e->grain.offset_bytes, residue = grain_residue(&e->grain, e->place.offset_bytes);
 
 	add(buf, "byte ", e->place.offset_bytes, " of ");
+	layer->drive_at = buf->length;
 	strbuf_add(buf, check_name(c, e->place.node));
+	layer->drive_length = buf->length - layer->drive_at;
 	if (e->place.offset_bytes < e->grain.offset_bytes) {
 		add(buf, " = before the first boundary at ", e->grain.offset_bytes, "");
 	} else {
@@ -109,11 +111,11 @@ static void say_start(const struct blkalign_node *n, uint64_t start, struct strb
 void speak_layer(struct check *c, const struct blkalign_node *n, uint64_t start, const struct tally *t)
 {
 	struct strbuf buf = { .text = NULL };
-	enum blkalign_verdict verdict = verdict_of(c, n, t);
+	struct blkalign_layer layer = { .node = n, .verdict = verdict_of(c, n, t) };
 
 	say_start(n, start, &buf);
 	if (t->entries[BOUNDARY_PHYSICAL].grain.bytes)
-		say_physical(c, &t->entries[BOUNDARY_PHYSICAL], &buf);
+		say_physical(c, &t->entries[BOUNDARY_PHYSICAL], &buf, &layer);
 	else if (kernel_vouches(n, t))
 		strbuf_add(&buf, "a place that is not known, but alignment_offset is 0: the kernel finds it on a physical block");
 	else
@@ -124,10 +126,11 @@ void speak_layer(struct check *c, const struct blkalign_node *n, uint64_t start,
 		say_multiple(c, &t->entries[BOUNDARY_STRIPE], "stripe", &buf);
 	if (t->drives > 1)
 		strbuf_printf(&buf, "; %s on %" PRIu32 " places", t->entries[BOUNDARY_PHYSICAL].off ? "judged" : "the same", t->drives);
-	say_verdict(c, n, t, verdict, &buf);
+	say_verdict(c, n, t, layer.verdict, &buf);
 	if (buf.failed)
 		c->failed = true;
-	report_layer(c->report, n, verdict, strbuf_text(&buf));
+	layer.text = strbuf_text(&buf);
+	report_layer(c->report, &layer);
 	strbuf_done(&buf);
 }
 
@@ -135,15 +138,18 @@ void speak_drive(struct check *c, const struct blkalign_node *n)
 {
 	const struct facts *f = facts_of(c, n);
 	uint64_t logical = blkalign_node_u64(n, BLKALIGN_ATTR_LOGICAL_BLOCK);
-	char text[256];
+	struct blkalign_layer layer = { .node = n, .verdict = BLKALIGN_VERDICT_UNKNOWN };
+	char text[256] = "where this lies on the device below is not known: unknown";
 
 	if (blkalign_node_kind(n) == BLKALIGN_KIND_HOST)
 		return;
+	layer.text = text;
 	if (blkalign_node_kind(n) != BLKALIGN_KIND_DISK) {
-		report_layer(c->report, n, BLKALIGN_VERDICT_UNKNOWN, "where this lies on the device below is not known: unknown");
+		report_layer(c->report, &layer);
 		return;
 	}
 	snprintf(text, sizeof(text), "%s%" PRIu64 "-byte physical blocks (%s)%s", is_set(logical) ? "" : "logical block unknown, ",
 		 f->grains[BOUNDARY_PHYSICAL].bytes, f->physical_source, f->grains[BOUNDARY_PHYSICAL].offset_bytes ? ", shifted" : "");
-	report_layer(c->report, n, f->physical_assumed ? BLKALIGN_VERDICT_UNKNOWN : BLKALIGN_VERDICT_ALIGNED, text);
+	layer.verdict = f->physical_assumed ? BLKALIGN_VERDICT_UNKNOWN : BLKALIGN_VERDICT_ALIGNED;
+	report_layer(c->report, &layer);
 }

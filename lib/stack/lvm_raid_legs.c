@@ -235,7 +235,8 @@ static int take_unstarted(struct lvm_raid *raid)
 	return graph_remark(stack_graph(raid->v->stack), "%s: %s", blkalign_node_name(raid->node),
 			    damaged ? "no image has raid metadata that can be used: nothing says which of them are current; they are read "
 				      "as if all were"
-				    : "was never started: what its images hold is read as it is, and redundancy is void");
+				    : "was never started: what its images hold is read as it is, and redundancy is void until its first "
+				      "start resyncs it");
 }
 
 static int remark_new(const struct lvm_raid *raid)

@@ -26,7 +26,8 @@ static void test_pv(void **state)
 	assert_int_equal(strlen(blkalign_node_str(pv, BLKALIGN_ATTR_VG_UUID)), 38);
 	/* Of its four RAID volumes, which were never activated, of what has its metadata on volumes that are empty here, and of types that are not read. */
 	assert_int_equal(blkalign_graph_remarks(b.graph), 14);
-	assert_true(remarked(&b, "vg/r6: was never started: what its images hold is read as it is, and redundancy is void"));
+	assert_true(remarked(&b, "vg/r6: was never started: what its images hold is read as it is, and redundancy is void until its first "
+				 "start resyncs it"));
 	assert_true(remarked(&b, "vg/mir: its log cannot be used: it does not begin with the header of one: only its first leg counts"));
 	assert_true(remarked(&b, "vg/pool: cannot be read: its metadata volume holds no thin pool metadata"));
 	assert_true(remarked(&b, "vg/thin1: cannot be read: its pool cannot be read"));
