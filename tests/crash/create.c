@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * crash-create [--seed N] [--least N] [--lying]
+ * crash-create [--seed N] [--least N] [--lying] [--sample FILE [--each N]]
  *
  * Every verb of `create` on machines that lose power, and on such whose requests fail: each physical volume must then hold its old state or its new one, whole, for a reader that knows nothing of
- * what happened; where the new metadata can be read, what a new volume covers has been zeroed before. --lying: flushes do nothing, so that there must be faults.
+ * what happened; where the new metadata can be read, what a new volume covers has been zeroed before. --lying: flushes do nothing, so that there must be faults. --sample: N states of
+ * each point (1) to FILE, for test-create-lvm2.
  */
 #include <getopt.h>
 #include <stdio.h>
 
 #include "apply/apply.h"
+#include "create_sample.h"
 #include "dev/power_cut.h"
 
 #define DISKS_MAX  8U
@@ -20,6 +22,7 @@
 static uint8_t images[DISKS_MAX][DISK_BYTES];
 static uint64_t states_seen, failures_tried, faults, seed = 1;
 static bool lying;
+static struct sample *sample; /* or NULL */
 
 static const struct plan_author author = { .command = "crash", .host = "host", .system = "Linux", .unix_time = 1796031790 };
 
@@ -258,6 +261,8 @@ static void try_states(const struct stage *s, size_t point, uint32_t unit, const
 		states_seen++;
 		for (unsigned i = 0; i < s->deed->disks; i++)
 			disks[i] = power_states_image(states, i);
+		if (sample)
+			sample_cut(sample, power_states_hash(states), disks);
 		why = judge(s, disks);
 		if (why)
 			fault(s, why, point, when);
@@ -269,6 +274,8 @@ static void try_points(const struct stage *s, const char *when)
 	for (size_t point = 0; point < power_points(s->machine); point++) {
 		try_states(s, point, 512, when);
 		try_states(s, point, 4096, when);
+		if (sample)
+			sample_point(sample);
 	}
 }
 
@@ -339,17 +346,31 @@ static void play_failures(struct stage *s, size_t requests)
 			fault(s, "a request failed, and the verb says that all is well", nth, " (failing)");
 		/* What the media hold after the last request, or in any cut there. */
 		try_states(s, power_points(s->machine) - 1, nth % 2 ? 4096 : 512, " (after a failed request)");
+		if (sample)
+			sample_point(sample);
 		stage_clear(s);
 	}
 }
 
+static void begin_sample(const struct deed *deed, const uint8_t *const *disks)
+{
+	static const char *const verbs[] = { [CREATE_PV] = "pv", [CREATE_VG] = "vg", [CREATE_LV] = "lv" };
+
+	if (sample)
+		sample_deed(sample, verbs[deed->verb], deed->type ? deed->type : "-", disks, deed->disks);
+}
+
 static void do_deed(const struct deed *deed)
 {
+	const uint8_t *disks[DISKS_MAX];
 	struct stage s = { .deed = deed };
 	size_t requests;
 
-	for (unsigned i = 0; i < deed->disks; i++)
+	for (unsigned i = 0; i < deed->disks; i++) {
+		disks[i] = images[i];
 		s.before[i] = look(images[i]);
+	}
+	begin_sample(deed, disks);
 	plan_deed(&s);
 	s.new_seqno = deed->verb == CREATE_PV ? 0 : s.before[0].seqno + 1;
 	if (play(&s, 0, POWER_FAIL_ONCE) < 0)
@@ -368,6 +389,8 @@ static void do_deed(const struct deed *deed)
 		if (now.wrong || now.label != 0 || now.seqno != s.new_seqno)
 			fault(&s, now.wrong ? now.wrong : "afterwards it is not as planned", 0, " (the end)");
 	}
+	if (sample)
+		sample_done(sample, disks);
 	stage_clear(&s);
 	plan_free(s.plan);
 }
@@ -401,11 +424,11 @@ static void do_story(unsigned disks, unsigned copies, uint64_t text_bytes)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = { { "seed", required_argument, NULL, 's' },
-						 { "least", required_argument, NULL, 'l' },
-						 { "lying", no_argument, NULL, 'y' },
-						 { 0 } };
-	uint64_t least = 0;
+	static const struct option options[] = { { "seed", required_argument, NULL, 's' }, { "least", required_argument, NULL, 'l' },
+						 { "lying", no_argument, NULL, 'y' },	   { "sample", required_argument, NULL, 'f' },
+						 { "each", required_argument, NULL, 'e' }, { 0 } };
+	uint64_t least = 0, each = 1;
+	const char *path = NULL;
 	int code;
 
 	while ((code = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -415,8 +438,17 @@ int main(int argc, char **argv)
 			least = strtoull(optarg, NULL, 0);
 		else if (code == 'y')
 			lying = true;
+		else if (code == 'f')
+			path = optarg;
+		else if (code == 'e')
+			each = strtoull(optarg, NULL, 0);
 		else
 			return 2;
+	}
+	if (path) {
+		sample = sample_open(path, each, DISK_BYTES, GARBAGE);
+		if (!sample)
+			die(path, -errno, NULL);
 	}
 	do_story(2, 2, 0);
 	if (!lying) {
@@ -424,6 +456,8 @@ int main(int argc, char **argv)
 		do_story(3, 1, 3000);
 		do_story(5, 1, 0);
 	}
+	if (sample && sample_close(sample) < 0)
+		die(path, -EIO, NULL);
 	printf("seed %llu: %llu distinct states, %llu failing requests, %llu faults\n", (unsigned long long)seed,
 	       (unsigned long long)states_seen, (unsigned long long)failures_tried, (unsigned long long)faults);
 	if (lying)
