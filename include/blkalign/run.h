@@ -55,8 +55,8 @@ BLKALIGN_API int blkalign_run_settle(struct blkalign_run *run, struct blkalign_e
 /** The stack as a graph; lives as long as `run`. */
 BLKALIGN_API const struct blkalign_graph *blkalign_run_graph(const struct blkalign_run *run);
 /**
- * The node called `name`; NULL: the one node that people mean, an array or logical volume on which no other lies. -ENOENT, -EINVAL when there are several; the
- * message lists them.
+ * The node called `name`, of logical volumes also as lv:VG/LV; NULL: the one node that people mean, an array or logical volume on which no other lies. -ENOENT, -EINVAL when
+ * there are several; the message lists them.
  */
 BLKALIGN_API int blkalign_run_node(const struct blkalign_run *run, const char *name, const struct blkalign_node **ret_node,
 				   struct blkalign_error *reterr);

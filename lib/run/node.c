@@ -48,6 +48,17 @@ static int no_such(const struct blkalign_graph *graph, const char *name, struct 
 				  strbuf_text(&names));
 }
 
+/* People write "lv:VG/LV", as it is "pv:DEVICE". */
+static const struct blkalign_node *find_called(const struct blkalign_graph *graph, const char *name)
+{
+	const struct blkalign_node *node = blkalign_graph_find(graph, name);
+
+	if (node || strncmp(name, "lv:", 3) != 0)
+		return node;
+	node = blkalign_graph_find(graph, name + 3);
+	return node && blkalign_node_kind(node) == BLKALIGN_KIND_LV ? node : NULL;
+}
+
 int blkalign_run_node(const struct blkalign_run *run, const char *name, const struct blkalign_node **ret_node,
 		      struct blkalign_error *reterr)
 {
@@ -56,7 +67,7 @@ int blkalign_run_node(const struct blkalign_run *run, const char *name, const st
 	size_t found = 0;
 
 	if (name) {
-		*ret_node = blkalign_graph_find(graph, name);
+		*ret_node = find_called(graph, name);
 		return *ret_node ? 0 : no_such(graph, name, reterr);
 	}
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {

@@ -162,6 +162,10 @@ static void test_node(void **state)
 	run = open_run(&u, (struct blkalign_run_options){ 0 });
 	assert_int_equal(blkalign_run_node(run, NULL, &node, &err), -EINVAL);
 	assert_non_null(strstr(err.message, "vg/s3"));
+	assert_int_equal(blkalign_run_node(run, "lv:vg/s2", &node, &err), 0);
+	assert_string_equal(blkalign_node_name(node), "vg/s2");
+	assert_int_equal(blkalign_run_node(run, "lv:pv:m0.img", &node, &err), -ENOENT);
+	assert_int_equal(blkalign_run_node(run, "lv:", &node, &err), -ENOENT);
 	assert_int_equal(blkalign_run_node(run, "vg/s2", &node, &err), 0);
 	assert_pattern(run, node, 0, 65536);
 	assert_int_equal(blkalign_run_node(run, "vg/s5", &node, &err), -ENOENT);
