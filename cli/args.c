@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -116,6 +117,17 @@ static int set_bytes(const char *option, const char *text, uint64_t *bytes)
 	if (!cli_parse_bytes(text, strlen(text), bytes))
 		return 0;
 	cli_say("--%s=%s: expected bytes, e.g. 4096, 64k, 1G or 8s (sectors)", option, cli_safe(text));
+	return -EINVAL;
+}
+
+/* lvm2 takes bare numbers for MiB, or for KiB, we for bytes: nobody should have to know that. */
+static int set_lvm_bytes(const char *option, const char *text, uint64_t *bytes)
+{
+	int r = set_bytes(option, text, bytes);
+
+	if (r < 0 || !*bytes || !strncasecmp(text, "0x", 2) || !isdigit((unsigned char)text[strlen(text) - 1]))
+		return r;
+	cli_say("--%s=%s: lvm2 would not take it for bytes; add a unit: %sb (bytes), %sk or %sm", option, text, text, text, text);
 	return -EINVAL;
 }
 
@@ -284,9 +296,9 @@ static int add_node(const char *name, struct cli_options *o)
 static int apply_to_volume(enum option_id id, const char *value, struct blkalign_create_lv_options *lv)
 {
 	if (id == OPTION_SIZE)
-		return set_bytes("size", value, &lv->size_bytes);
+		return set_lvm_bytes("size", value, &lv->size_bytes);
 	if (id == OPTION_STRIPE_SIZE)
-		return set_bytes("stripe-size", value, &lv->stripe_bytes);
+		return set_lvm_bytes("stripe-size", value, &lv->stripe_bytes);
 	if (id == OPTION_STRIPES)
 		return set_count("stripes", value, 1000, &lv->stripes);
 	if (id == OPTION_MIRRORS)
@@ -305,15 +317,15 @@ static int apply_to_create(enum option_id id, const char *value, struct cli_opti
 	struct blkalign_create_pv_options *pv = &o->create.pv;
 
 	if (id == OPTION_DATA_ALIGNMENT)
-		return set_bytes("data-alignment", value, &pv->data_alignment_bytes);
+		return set_lvm_bytes("data-alignment", value, &pv->data_alignment_bytes);
 	if (id == OPTION_DATA_ALIGNMENT_OFFSET)
-		return set_bytes("data-alignment-offset", value, &pv->data_alignment_offset_bytes);
+		return set_lvm_bytes("data-alignment-offset", value, &pv->data_alignment_offset_bytes);
 	if (id == OPTION_METADATA_SIZE)
-		return set_bytes("metadata-size", value, &pv->metadata_bytes);
+		return set_lvm_bytes("metadata-size", value, &pv->metadata_bytes);
 	if (id == OPTION_METADATA_COPIES)
 		return set_count("metadata-copies", value, 2, &pv->metadata_copies);
 	if (id == OPTION_EXTENT_SIZE)
-		return set_bytes("extent-size", value, &o->create.vg.extent_bytes);
+		return set_lvm_bytes("extent-size", value, &o->create.vg.extent_bytes);
 	if (id == OPTION_NODE_CREATE)
 		return add_node(value, o);
 	if (id == OPTION_VERBOSE_CREATE)

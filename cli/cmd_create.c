@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "files.h"
+#include "json.h"
 
 /* What the metadata says of its origin: the command, without the devices. */
 static void describe(const struct cli_options *o, size_t named, char *ret, size_t size)
@@ -44,6 +45,56 @@ static void print_writes(const struct blkalign_create *create)
 		printf("flush\n");
 }
 
+/* --- as JSON --- */
+
+static struct json_object *words_json(const struct blkalign_create *create)
+{
+	struct json_object *list = json_object_new_array();
+	const char *word;
+	bool detail;
+
+	for (size_t i = 0; (word = blkalign_create_word(create, i, &detail)); i++) {
+		struct json_object *o = json_object_new_object();
+
+		json_add(o, "text", json_object_new_string(word));
+		json_add(o, "detail", json_object_new_boolean(detail));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+static struct json_object *writes_json(const struct blkalign_create *create)
+{
+	struct json_object *list = json_object_new_array();
+
+	for (size_t i = 0; i < blkalign_create_writes(create); i++) {
+		struct json_object *o = json_object_new_object();
+		struct blkalign_create_write w;
+
+		blkalign_create_write(create, i, &w);
+		json_add(o, "step", json_object_new_uint64(w.step));
+		json_add(o, "node", json_text(w.node));
+		json_add(o, "offset_bytes", json_bytes(w.offset_bytes));
+		json_add(o, "length_bytes", json_bytes(w.length_bytes));
+		json_add(o, "zeros", json_object_new_boolean(w.zeros));
+		json_add(o, "reason", json_object_new_string(w.reason));
+		json_object_array_add(list, o);
+	}
+	return list;
+}
+
+/* `undo`: NULL when nothing was written. */
+static void print_json(const struct blkalign_create *create, const char *undo)
+{
+	struct json_object *o = json_document();
+
+	json_add(o, "written", json_object_new_boolean(undo != NULL));
+	json_add(o, "undo", json_text(undo));
+	json_add(o, "choices", words_json(create));
+	json_add(o, "writes", writes_json(create));
+	json_print(o, false);
+}
+
 /* --- carrying it out --- */
 
 static int carry_out(const struct cli_options *o, struct blkalign_create *create)
@@ -62,6 +113,10 @@ static int carry_out(const struct cli_options *o, struct blkalign_create *create
 			cli_say("what was overwritten, if anything, is in %s; `blkalign undo` puts it back", cli_safe(undo));
 		return CLI_FAILED;
 	}
+	if (o->json) {
+		print_json(create, undo);
+		return CLI_ALIGNED;
+	}
 	print_words(o, create);
 	printf("what was overwritten is in %s\n", cli_safe(undo));
 	return CLI_ALIGNED;
@@ -69,17 +124,18 @@ static int carry_out(const struct cli_options *o, struct blkalign_create *create
 
 static int run(const struct cli_options *o, struct blkalign_create *create, struct blkalign_error *err)
 {
-	int status;
+	int status = CLI_ALIGNED;
 
 	if (err->code < 0)
 		return cli_fail(err);
-	if (o->dry_run) {
+	if (!o->dry_run) {
+		status = carry_out(o, create);
+	} else if (o->json) {
+		print_json(create, NULL);
+	} else {
 		print_words(o, create);
 		print_writes(create);
 		printf("nothing was written (--dry-run)\n");
-		status = CLI_ALIGNED;
-	} else {
-		status = carry_out(o, create);
 	}
 	blkalign_create_free(create);
 	return status;
@@ -149,14 +205,14 @@ int cmd_create(const struct cli_options *o)
 	char text[400];
 
 	if (strcmp(kind, "pv") != 0 && strcmp(kind, "vg") != 0 && strcmp(kind, "lv") != 0)
-		return cli_usage(o, "create what? pv DEVICE..., vg NAME PV..., or lv VG PV...");
+		return cli_usage(o, "create what? pv DEVICE..., vg NAME PV..., or lv VG [PV...]");
 	wrong = misplaced(o, kind);
 	if (wrong)
 		return cli_usage(o, wrong);
-	if (o->target_count < (strcmp(kind, "pv") ? 3 : 2))
+	if (o->target_count < (strcmp(kind, "vg") ? 2 : 3))
 		return cli_usage(o, !strcmp(kind, "pv")	  ? "create pv needs a device or file"
 				    : !strcmp(kind, "vg") ? "create vg needs a name, and the physical volumes"
-							  : "create lv needs the volume group's name, and all of its physical volumes");
+							  : "create lv needs the volume group's name");
 	describe(o, strcmp(kind, "pv") ? 2 : 1, text, sizeof(text));
 	options.command = text;
 	if (!strcmp(kind, "pv"))

@@ -16,7 +16,7 @@ const struct cli_verb cli_verbs[] = {
 	{ "serve", SERVE, "MEMBER...", "give contents to NBD clients: read-only, with --cow, or with --rw", cmd_serve },
 	{ "scrub", SCRUB, "MEMBER...", "compare all members of an md array, name the wrong one, and repair it if told", cmd_scrub },
 	{ "rebuild", REBUILD, "MEMBER... --onto=TARGET", "compute a missing member of an md array onto a new one", cmd_rebuild },
-	{ "create", CREATE, "pv DEVICE... | vg NAME PV... | lv VG PV...", "make LVM2 volumes that are aligned by construction",
+	{ "create", CREATE, "pv DEVICE... | vg NAME PV... | lv VG [PV...]", "make LVM2 volumes that are aligned by construction",
 	  cmd_create },
 	{ "undo", UNDO, "LOG MEMBER...", "put back what a repair has overwritten", cmd_undo },
 };

@@ -11,6 +11,7 @@ static const struct {
 	uint64_t bytes;
 } units[] = {
 	{ "", 1 },
+	{ "b", 1 },
 	{ "s", 512 },
 	{ "k", UINT64_C(1) << 10 },
 	{ "kib", UINT64_C(1) << 10 },
@@ -20,6 +21,8 @@ static const struct {
 	{ "gib", UINT64_C(1) << 30 },
 	{ "t", UINT64_C(1) << 40 },
 	{ "tib", UINT64_C(1) << 40 },
+	{ "p", UINT64_C(1) << 50 },
+	{ "pib", UINT64_C(1) << 50 },
 };
 
 int cli_parse_bytes(const char *text, size_t length, uint64_t *ret_bytes)

@@ -41,9 +41,10 @@ struct blkalign_create_vg_options {
 };
 struct blkalign_create_lv_options {
 	const char *vg;
-	const char *name;    /**< NULL: the next free lvolN */
-	const char *type;    /**< linear, striped, raid1, raid4, raid5, raid6, raid10; NULL: by stripes and mirrors */
-	uint64_t size_bytes; /**< or 0 and `extents`: a number, or "N", "N%FREE", "N%VG" */
+	const char *name; /**< NULL: the next free lvolN */
+	const char *type; /**< linear, striped, raid1, raid4, raid5, raid6, raid10; NULL: by stripes and mirrors */
+	/** Or 0 and `extents`: "N", or an upper limit for all physical extents that are taken: "N%FREE", "N%VG", "N%PVS" */
+	uint64_t size_bytes;
 	const char *extents;
 	uint32_t stripes;      /**< areas that hold different data; 0: the type's default */
 	uint64_t stripe_bytes; /**< 0: 64 KiB */
@@ -61,7 +62,7 @@ BLKALIGN_API int blkalign_create_pv(const struct blkalign_create_options *option
 BLKALIGN_API int blkalign_create_vg(const struct blkalign_create_options *options, const struct blkalign_create_vg_options *vg,
 				    const char *const *paths, size_t count, struct blkalign_create **ret_create,
 				    struct blkalign_error *reterr);
-/** Plan a logical volume in a volume group whose physical volumes are all on the paths. `options->nodes` is not used. */
+/** Plan a logical volume in a volume group whose physical volumes are all on the paths; without paths: on the devices of this machine. `options->nodes` is not used. */
 BLKALIGN_API int blkalign_create_lv(const struct blkalign_create_options *options, const struct blkalign_create_lv_options *lv,
 				    const char *const *paths, size_t count, struct blkalign_create **ret_create,
 				    struct blkalign_error *reterr);

@@ -2,16 +2,19 @@
 /* A plan with what it was made for: open the stack, plan, close; then open it for writing, carry the plan out, close, and look again. */
 #include <limits.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 
 #include "apply/apply.h"
+#include "apply/host.h"
 
 struct blkalign_create {
 	struct blkalign_source_options source;
 	char *command;
 	char **paths; /* as they are opened: block devices without symbolic links */
+	bool *needed; /* by path: it is opened for writing */
 	size_t path_count;
 	struct plan *plan;
 	const char *lv; /* that there must be afterwards, or NULL */
@@ -28,6 +31,7 @@ struct session {
 	struct blkalign_graph *live_graph;
 	struct check stack, live;
 	struct plan_facts facts;
+	struct plan_twin *twins;
 	struct plan_place *places;
 	size_t place_count;
 	struct utsname uname;
@@ -42,6 +46,7 @@ void blkalign_create_free(struct blkalign_create *c)
 	for (size_t i = 0; i < c->path_count; i++)
 		free(c->paths[i]);
 	free(c->paths);
+	free(c->needed);
 	free(c->command);
 	vec_done(&c->pvs);
 	plan_free(c->plan);
@@ -56,17 +61,11 @@ static void session_done(struct session *s)
 		check_end(&s->live);
 	blkalign_graph_free(s->live_graph);
 	blkalign_run_close(s->run, NULL);
+	free(s->twins);
 	free(s->places);
 }
 
 /* --- opening --- */
-
-static bool is_block(const char *path)
-{
-	struct stat st;
-
-	return stat(path, &st) == 0 && S_ISBLK(st.st_mode);
-}
 
 static int take_paths(struct blkalign_create *c, const char *const *paths, size_t count)
 {
@@ -74,7 +73,7 @@ static int take_paths(struct blkalign_create *c, const char *const *paths, size_
 	if (!c->paths)
 		return -ENOMEM;
 	for (; c->path_count < count; c->path_count++) {
-		char *real = is_block(paths[c->path_count]) ? realpath(paths[c->path_count], NULL) : NULL;
+		char *real = host_is_block(paths[c->path_count]) ? realpath(paths[c->path_count], NULL) : NULL;
 
 		c->paths[c->path_count] = real ? real : strdup(paths[c->path_count]);
 		if (!c->paths[c->path_count])
@@ -104,7 +103,7 @@ static int read_live(struct session *s)
 	int r = names ? 0 : -ENOMEM;
 
 	for (size_t i = 0; r >= 0 && i < c->path_count; i++)
-		if (is_block(c->paths[i]))
+		if (host_is_block(c->paths[i]))
 			names[count++] = c->paths[i];
 	if (r >= 0 && count)
 		r = blkalign_read_host_devices(&c->source, names, count, &s->live_graph, NULL);
@@ -115,6 +114,9 @@ static int read_live(struct session *s)
 		return 0;
 	r = check_begin(&s->live, s->live_graph);
 	s->facts.live = &s->live;
+	if (r >= 0)
+		r = host_pair(blkalign_run_graph(s->run), s->live_graph, &s->twins, &s->facts.twin_count);
+	s->facts.twins = s->twins;
 	return r;
 }
 
@@ -208,6 +210,48 @@ static int find_places(struct session *s, const struct blkalign_create_options *
 
 /* --- planning --- */
 
+static bool is_written(const struct blkalign_create *c, const struct blkalign_node *node)
+{
+	const char *name = blkalign_node_name(node), *vg = blkalign_node_str(node, BLKALIGN_ATTR_VG_NAME);
+	bool pv = blkalign_node_kind(node) == BLKALIGN_KIND_PV;
+
+	if (pv && c->changed_group && vg && !strcmp(vg, c->changed_group))
+		return true;
+	for (size_t i = 0; i < c->plan->writes.count; i++)
+		if (!strcmp(c->plan->writes.data[i].node, name))
+			return true;
+	return false;
+}
+
+static bool carries_written(const struct blkalign_create *c, const struct blkalign_node *node)
+{
+	bool found = is_written(c, node);
+
+	for (size_t i = 0; !found && i < blkalign_node_uppers(node); i++)
+		found = carries_written(c, blkalign_node_upper(node, i));
+	return found;
+}
+
+/* People give all disks that there are: what the plan has nothing to do with may well be in use. */
+static int find_needed(struct session *s)
+{
+	struct blkalign_create *c = s->create;
+	const struct blkalign_graph *graph = blkalign_run_graph(s->run);
+
+	c->needed = calloc(c->path_count + 1, sizeof(*c->needed));
+	if (!c->needed)
+		return -ENOMEM;
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
+		const struct blkalign_node *node = blkalign_graph_node(graph, i);
+		const char *path = blkalign_node_edges(node) ? NULL : blkalign_node_str(node, BLKALIGN_ATTR_DEVPATH);
+
+		for (size_t k = 0; path && k < c->path_count; k++)
+			if (!strcmp(path, c->paths[k]))
+				c->needed[k] = carries_written(c, node);
+	}
+	return 0;
+}
+
 /* `make` plans; what the three have in common is done here. */
 static int create(const struct blkalign_create_options *o, const char *const *paths, size_t count,
 		  int (*make)(struct session *, const void *, struct blkalign_error *), const void *options, const char *vg,
@@ -235,6 +279,8 @@ static int create(const struct blkalign_create_options *o, const char *const *pa
 	sign(&s);
 	if (r >= 0)
 		r = make(&s, options, reterr);
+	if (r >= 0)
+		r = find_needed(&s);
 	if (r < 0) {
 		blkalign_create_free(c);
 		return r;
@@ -286,7 +332,7 @@ int blkalign_create_vg(const struct blkalign_create_options *options, const stru
 	return create(options, paths, count, make_vg, vg, vg->name, ret_create, reterr);
 }
 
-/* "N", "N%FREE", "N%VG" */
+/* "N", "N%FREE", "N%VG", "N%PVS"; the last is the second, since all physical volumes are given. */
 static int parse_extents(const char *text, struct plan_lv_options *ret, struct blkalign_error *reterr)
 {
 	char *end = NULL;
@@ -296,16 +342,16 @@ static int parse_extents(const char *text, struct plan_lv_options *ret, struct b
 		return 0;
 	ret->extents = number;
 	ret->percent = PLAN_EXTENTS;
-	if (end && !strcmp(end, "%FREE"))
+	if (end && (!strcasecmp(end, "%FREE") || !strcasecmp(end, "%PVS")))
 		ret->percent = PLAN_PERCENT_FREE;
-	else if (end && !strcmp(end, "%VG"))
+	else if (end && !strcasecmp(end, "%VG"))
 		ret->percent = PLAN_PERCENT_VG;
 	else if (!end || *end)
 		number = 0;
 	if (number && number < UINT32_MAX && (ret->percent == PLAN_EXTENTS || number <= 100))
 		return 0;
 	return blkalign_error_set(reterr, -EINVAL, NULL, BLKALIGN_UNKNOWN,
-				  "%s: expected a number of extents, or N%%FREE or N%%VG with N from 1 to 100", text);
+				  "%s: expected a number of extents, or N%%FREE, N%%VG or N%%PVS with N from 1 to 100", text);
 }
 
 static int make_lv(struct session *s, const void *options, struct blkalign_error *reterr)
@@ -331,7 +377,16 @@ static int make_lv(struct session *s, const void *options, struct blkalign_error
 int blkalign_create_lv(const struct blkalign_create_options *options, const struct blkalign_create_lv_options *lv, const char *const *paths,
 		       size_t count, struct blkalign_create **ret_create, struct blkalign_error *reterr)
 {
-	return create(options, paths, count, make_lv, lv, NULL, ret_create, reterr);
+	char **found = NULL;
+	size_t found_count = 0;
+	int r = count ? 0 : host_find_group(&options->source, lv->vg, &found, &found_count, reterr);
+
+	if (r >= 0)
+		r = create(options, count ? paths : (const char *const *)found, count + found_count, make_lv, lv, NULL, ret_create, reterr);
+	for (size_t i = 0; i < found_count; i++)
+		free(found[i]);
+	free(found);
+	return r;
 }
 
 /* --- looking at the plan --- */
@@ -363,13 +418,21 @@ const char *blkalign_create_word(const struct blkalign_create *create, size_t in
 
 /* --- carrying it out --- */
 
+/* What is left of an array keeps no records of what is written; that it may be overwritten the plan knows. */
+static bool is_written_anyway(const struct blkalign_run *run, const struct blkalign_node *node)
+{
+	const struct dev *dev = stack_dev(run->stack, node);
+
+	return plan_is_left_over(node) && dev && dev->writable;
+}
+
 static int refuse_read_only(const struct blkalign_create *c, const struct blkalign_run *run, struct blkalign_error *reterr)
 {
 	for (size_t i = 0; i < c->plan->writes.count; i++) {
 		const struct blkalign_node *node = blkalign_graph_find(blkalign_run_graph(run), c->plan->writes.data[i].node);
 		const char *why;
 
-		if (node && !blkalign_run_writable(run, node, &why))
+		if (node && !blkalign_run_writable(run, node, &why) && !is_written_anyway(run, node))
 			return blkalign_error_set(reterr, -EROFS, blkalign_node_name(node), BLKALIGN_UNKNOWN, "cannot be written: %s", why);
 	}
 	return 0;
@@ -386,7 +449,8 @@ static int open_writable(const struct blkalign_create *c, struct dev_undo *undo,
 		return r;
 	stack_set_running(run->stack, &running);
 	for (size_t i = 0; r >= 0 && i < c->path_count; i++)
-		r = run_add_member(run, &options, c->paths[i], reterr);
+		if (c->needed[i])
+			r = run_add_member(run, &options, c->paths[i], reterr);
 	if (r >= 0)
 		r = run_start(run, reterr);
 	if (r >= 0)

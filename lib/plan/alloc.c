@@ -112,14 +112,40 @@ static int take_run(runs_t *runs, const struct run *taken, runs_t *out)
 	return r < 0 ? r : runs_take(runs, taken);
 }
 
-static int take_pieces(runs_t *runs, uint32_t pv, uint64_t count, runs_t *out)
+static bool is_of(const struct run *run, uint32_t pv) { return pv == UINT32_MAX || run->pv == pv; }
+
+/* The longest piece that begins on a stripe, so that most of what is in pieces lies as if it were in one; none where there is no stripe. */
+static struct run longest_on_stripe(const struct group *g, const runs_t *runs, uint32_t pv)
 {
+	struct run longest = { 0 };
+
+	for (size_t i = 0; i < runs->count; i++) {
+		const struct run *run = &runs->data[i];
+		uint64_t at, left;
+
+		if (!is_of(run, pv) || !g->pvs[run->pv].grain.stripe_bytes || !run->count || !fits(g, run, 1, true, &at))
+			continue;
+		left = run->extent + run->count - at;
+		if (left > longest.count)
+			longest = (struct run){ run->pv, at, left };
+	}
+	return longest;
+}
+
+static int take_pieces(const struct group *g, runs_t *runs, uint32_t pv, uint64_t count, runs_t *out)
+{
+	struct run first = longest_on_stripe(g, runs, pv);
 	int r = 0;
 
+	if (first.count) {
+		first.count = first.count < count ? first.count : count;
+		count -= first.count;
+		r = take_run(runs, &first, out);
+	}
 	for (size_t i = 0; r >= 0 && count && i < runs->count; i++) {
 		struct run piece = runs->data[i];
 
-		if ((pv != UINT32_MAX && piece.pv != pv) || !piece.count)
+		if (!is_of(&piece, pv) || !piece.count)
 			continue;
 		piece.count = piece.count < count ? piece.count : count;
 		count -= piece.count;
@@ -135,8 +161,8 @@ int runs_allocate(const struct group *g, runs_t *runs, uint32_t pv, uint64_t cou
 			const struct run *run = &runs->data[i];
 			uint64_t extent;
 
-			if ((pv == UINT32_MAX || run->pv == pv) && fits(g, run, count, aligned, &extent))
+			if (is_of(run, pv) && fits(g, run, count, aligned, &extent))
 				return take_run(runs, &(struct run){ run->pv, extent, count }, out);
 		}
-	return runs_total_of(runs, pv) < count ? -ENOSPC : take_pieces(runs, pv, count, out);
+	return runs_total_of(runs, pv) < count ? -ENOSPC : take_pieces(g, runs, pv, count, out);
 }

@@ -135,7 +135,11 @@ static int place_all(struct making *m, struct blkalign_error *reterr)
 
 static const char *pv_key(const struct making *m, uint32_t pv) { return m->group->vg->pvs[pv].key; }
 
-static int add_volume(struct making *m, const char *name, bool visible, const struct lvm2_new_segment *segments, size_t count)
+/* lvm2: validate_lv_name and vg_validate; device mapper names have both, and more. */
+#define NAMES_BETWEEN 3U
+
+static int add_volume(struct making *m, const char *name, bool visible, const struct lvm2_new_segment *segments, size_t count,
+		      struct blkalign_error *reterr)
 {
 	struct lvm2_new_lv lv = { .name = name,
 				  .visible = visible,
@@ -145,11 +149,16 @@ static int add_volume(struct making *m, const char *name, bool visible, const st
 				  .segment_count = (uint32_t)count };
 	int r = lvm2_id_make(lv.id);
 
+	if (strlen(m->group->name) + strlen(name) + NAMES_BETWEEN >= LVM2_NAME_MAX)
+		return blkalign_error_set(reterr, -EINVAL, name, BLKALIGN_UNKNOWN,
+					  "is too long a name beside that of the group: together they may have %u characters",
+					  LVM2_NAME_MAX - NAMES_BETWEEN - 1);
 	return r < 0 ? r : lvm2_edit_add_lv(m->group->edit, &lv);
 }
 
 /* Areas side by side, cut where any of them is; one area: linear. */
-static int add_striped(struct making *m, const char *name, bool visible, const runs_t *areas, uint32_t count, uint64_t stripe_bytes)
+static int add_striped(struct making *m, const char *name, bool visible, const runs_t *areas, uint32_t count, uint64_t stripe_bytes,
+		       struct blkalign_error *reterr)
 {
 	VEC(struct lvm2_new_segment) segments = { 0 };
 	size_t index[LVM2_STRIPES_MAX] = { 0 };
@@ -185,25 +194,25 @@ static int add_striped(struct making *m, const char *name, bool visible, const r
 		start += length * count;
 	}
 	if (r >= 0)
-		r = add_volume(m, name, visible, segments.data, segments.count);
+		r = add_volume(m, name, visible, segments.data, segments.count, reterr);
 	vec_done(&segments);
 	return r;
 }
 
-static int add_parts(struct making *m, struct lvm2_new_area *parts)
+static int add_parts(struct making *m, struct lvm2_new_area *parts, struct blkalign_error *reterr)
 {
 	int r = 0;
 
 	for (size_t i = 0; r >= 0 && i < m->shape.legs; i++) {
-		r = add_striped(m, parts[2 * i + 1].name, false, &m->legs[i], 1, 0);
+		r = add_striped(m, parts[2 * i + 1].name, false, &m->legs[i], 1, 0, reterr);
 		if (r >= 0)
-			r = add_striped(m, parts[2 * i].name, false, &m->metas[i], 1, 0);
+			r = add_striped(m, parts[2 * i].name, false, &m->metas[i], 1, 0, reterr);
 	}
 	return r;
 }
 
 /* The volume comes first, then image and metadata of each leg, as lvm2 has them. */
-static int add_raid(struct making *m)
+static int add_raid(struct making *m, struct blkalign_error *reterr)
 {
 	const struct shape *s = &m->shape;
 	struct lvm2_new_area *parts = arena_alloc(m->plan->arena, 2 * (size_t)s->legs * sizeof(*parts));
@@ -222,8 +231,8 @@ static int add_raid(struct making *m)
 		r = parts[2 * i].name && parts[2 * i + 1].name ? 0 : -ENOMEM;
 	}
 	if (r >= 0)
-		r = add_volume(m, m->name, true, &segment, 1);
-	return r < 0 ? r : add_parts(m, parts);
+		r = add_volume(m, m->name, true, &segment, 1, reterr);
+	return r < 0 ? r : add_parts(m, parts, reterr);
 }
 
 /* --- zeros, and words --- */
@@ -318,7 +327,8 @@ static int make(struct making *m, const struct plan_lv_options *o, struct blkali
 	if (r >= 0)
 		r = place_all(m, reterr);
 	if (r >= 0)
-		r = m->shape.raid ? add_raid(m) : add_striped(m, m->name, true, m->legs, m->shape.legs, m->shape.stripe_bytes);
+		r = m->shape.raid ? add_raid(m, reterr)
+				  : add_striped(m, m->name, true, m->legs, m->shape.legs, m->shape.stripe_bytes, reterr);
 	if (r >= 0)
 		r = zero_all(m, reterr);
 	if (r >= 0)

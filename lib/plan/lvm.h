@@ -50,7 +50,7 @@ uint64_t runs_total_of(const runs_t *runs, uint32_t pv);
 int runs_take(runs_t *runs, const struct run *taken);
 /**
  * `count` extents of `pv` (UINT32_MAX: of any, in order), appended to `out` and taken from `runs`: one run that begins on a stripe of what is below, else one run, else
- * pieces. -ENOSPC when there are not enough.
+ * pieces, first of them the longest that begins on a stripe. -ENOSPC when there are not enough.
  */
 int runs_allocate(const struct group *g, runs_t *runs, uint32_t pv, uint64_t count, runs_t *out);
 /** Whether the extent begins on a stripe of what is below its PV; true where none is proven. */

@@ -8,17 +8,15 @@
 #define AREA_AT		 4096U
 #define STRIPE_MAX_BYTES (64 * MIB)
 
-/* A block device of this machine, by the name that its path ends with; symbolic links were followed by who gave it. */
 const struct blkalign_node *plan_judged(const struct plan_facts *facts, const struct blkalign_node *node, struct check **ret_check)
 {
-	const char *path = blkalign_node_str(node, BLKALIGN_ATTR_DEVPATH);
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const struct blkalign_node *live = NULL;
-
-	if (facts->live && path && !blkalign_node_edges(node))
-		live = blkalign_graph_find(facts->live->graph, slash ? slash + 1 : path);
-	*ret_check = live ? facts->live : facts->stack;
-	return live ? live : node;
+	for (size_t i = 0; facts->live && i < facts->twin_count; i++)
+		if (facts->twins[i].node == node) {
+			*ret_check = facts->live;
+			return facts->twins[i].live;
+		}
+	*ret_check = facts->stack;
+	return node;
 }
 
 /* --- what is below --- */

@@ -80,10 +80,16 @@ struct plan_grain {
 	uint64_t stripe_bytes;	       /* 0: none is proven */
 	uint64_t stripe_first_bytes;   /* below stripe_bytes */
 };
+/** A disk of the stack, and what the running system knows of it. */
+struct plan_twin {
+	const struct blkalign_node *node, *live;
+};
 /** By what devices are judged: the nodes of the stack, and better what the kernel says where they are block devices of this machine. */
 struct plan_facts {
 	struct check *stack;
 	struct check *live; /* or NULL */
+	const struct plan_twin *twins;
+	size_t twin_count;
 };
 /** The node that stands for `node` of the stack, and whose facts it belongs to. */
 const struct blkalign_node *plan_judged(const struct plan_facts *facts, const struct blkalign_node *node, struct check **ret_check);
@@ -114,6 +120,9 @@ int plan_pe_start(struct plan *plan, struct check *c, const struct blkalign_node
 /** A new PV. -EEXIST when there is something on the device and it is not forced, -EBUSY when it belongs to a volume group, -ENOSPC when it is too small. */
 int plan_pv(struct plan *plan, const struct plan_facts *facts, const struct plan_place *place, const struct plan_pv_options *options,
 	    struct blkalign_error *reterr);
+
+/** Whether it is a member only of arrays that cannot be read with what else is there. */
+bool plan_is_left_over(const struct blkalign_node *member);
 
 struct plan_vg_options {
 	const char *name;

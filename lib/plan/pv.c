@@ -13,8 +13,27 @@
 
 /* --- what is there --- */
 
-/* Neither file systems nor other tools are asked by --force whether a volume group lives here. */
-static int refuse_member(const struct plan_place *place, struct blkalign_error *reterr)
+bool plan_is_left_over(const struct blkalign_node *member)
+{
+	size_t arrays = 0;
+
+	for (size_t i = 0; i < blkalign_node_uppers(member); i++) {
+		const struct blkalign_node *n = blkalign_node_upper(member, i);
+		const char *state = blkalign_node_str(n, BLKALIGN_ATTR_MD_STATE);
+
+		if (blkalign_node_kind(n) != BLKALIGN_KIND_MD)
+			continue;
+		if (!state || !strstr(state, "failed"))
+			return false;
+		arrays++;
+	}
+	return arrays;
+}
+
+/*
+ * A volume group that lives here, and an array that can be read with this member, are more than --force asks for. What is left of an array that cannot is a signature as others are.
+ */
+static int refuse_member(const struct plan_place *place, bool force, struct blkalign_error *reterr)
 {
 	struct lvm2_label label;
 
@@ -22,9 +41,10 @@ static int refuse_member(const struct plan_place *place, struct blkalign_error *
 		const struct blkalign_node *n = blkalign_node_upper(place->node, i);
 		const char *vg = blkalign_node_str(n, BLKALIGN_ATTR_VG_NAME);
 
-		if (blkalign_node_kind(n) == BLKALIGN_KIND_MD)
+		if (blkalign_node_kind(n) == BLKALIGN_KIND_MD && !(force && plan_is_left_over(place->node)))
 			return blkalign_error_set(reterr, -EBUSY, blkalign_node_name(place->node), BLKALIGN_UNKNOWN,
-						  "is a member of array %s: put the volume on the array, or take the member out of it",
+						  "is a member of array %s: put the volume on the array (--node), or take the member out "
+						  "of it and remove its superblock by `wipefs`",
 						  blkalign_node_name(n));
 		if (blkalign_node_kind(n) == BLKALIGN_KIND_PV && vg)
 			return blkalign_error_set(reterr, -EBUSY, blkalign_node_name(place->node), BLKALIGN_UNKNOWN,
@@ -36,34 +56,30 @@ static int refuse_member(const struct plan_place *place, struct blkalign_error *
 	return 0;
 }
 
-static int refuse_signatures(const struct plan_place *place, const struct stack_magic *magics, size_t count, struct blkalign_error *reterr)
+/* Each kind once, where it was found first. */
+static void list_signatures(struct strbuf *text, const struct stack_magic *magics, size_t count)
 {
-	_cleanup_strbuf_ struct strbuf text = { 0 };
-
 	for (size_t i = 0; i < count; i++) {
 		bool known = false;
 
 		for (size_t k = 0; k < i; k++)
 			known = known || !strcmp(magics[k].type, magics[i].type);
 		if (!known)
-			strbuf_printf(&text, "%s%s at byte %" PRIu64, text.length ? ", " : "", magics[i].type, magics[i].offset_bytes);
+			strbuf_printf(text, "%s%s at byte %" PRIu64, text->length ? ", " : "", magics[i].type, magics[i].offset_bytes);
 	}
-	return blkalign_error_set(reterr, -EEXIST, blkalign_node_name(place->node), BLKALIGN_UNKNOWN,
-				  "holds something already: %s; nothing is written. --force overwrites it", strbuf_text(&text));
 }
 
-/* What would be recognised afterwards beside the label. */
-static int wipe(struct plan *plan, const struct plan_place *place, bool force, struct blkalign_error *reterr)
+static int refuse_signatures(const struct plan_place *place, const char *list, struct blkalign_error *reterr)
 {
-	struct stack_magic magics[MAGICS_MAX];
-	size_t count;
-	int r = stack_find_magics(place->dev, magics, MAGICS_MAX, &count);
+	return blkalign_error_set(reterr, -EEXIST, blkalign_node_name(place->node), BLKALIGN_UNKNOWN,
+				  "holds something already: %s; nothing is written. --force overwrites it", list);
+}
 
-	if (r < 0)
-		return blkalign_error_set(reterr, r, blkalign_node_name(place->node), BLKALIGN_UNKNOWN,
-					  "what it holds cannot be found out: %s", strerror(-r));
-	if (count && !force)
-		return refuse_signatures(place, magics, count, reterr);
+static int wipe_each(struct plan *plan, const struct plan_place *place, const struct stack_magic *magics, size_t count,
+		     struct blkalign_error *reterr)
+{
+	int r = 0;
+
 	for (size_t i = 0; r >= 0 && i < count; i++) {
 		uint64_t at = magics[i].offset_bytes;
 		char reason[80];
@@ -75,6 +91,32 @@ static int wipe(struct plan *plan, const struct plan_place *place, bool force, s
 		r = plan_write(plan, place, at, NULL, magics[i].length_bytes, reason, reterr);
 	}
 	return r;
+}
+
+/* What would be recognised afterwards beside the label. */
+static int wipe(struct plan *plan, const struct plan_place *place, bool force, struct blkalign_error *reterr)
+{
+	_cleanup_strbuf_ struct strbuf text = { 0 };
+	struct stack_magic magics[MAGICS_MAX];
+	char name[256];
+	size_t count;
+	int r = stack_find_magics(place->dev, magics, MAGICS_MAX, &count);
+
+	if (r < 0)
+		return blkalign_error_set(reterr, r, blkalign_node_name(place->node), BLKALIGN_UNKNOWN,
+					  "what it holds cannot be found out: %s", strerror(-r));
+	if (!count)
+		return 0;
+	list_signatures(&text, magics, count);
+	if (!force)
+		return refuse_signatures(place, strbuf_text(&text), reterr);
+	if (count == MAGICS_MAX)
+		return blkalign_error_set(reterr, -E2BIG, blkalign_node_name(place->node), BLKALIGN_UNKNOWN,
+					  "holds %u signatures or more, the first being %s; `wipefs` removes them", MAGICS_MAX,
+					  magics[0].type);
+	blkalign_escape(name, sizeof(name), blkalign_node_name(place->node));
+	r = plan_say(plan, "%s: what it holds is overwritten, as forced: %s", name, strbuf_text(&text));
+	return r < 0 ? r : wipe_each(plan, place, magics, count, reterr);
 }
 
 /* --- what is made --- */
@@ -152,7 +194,7 @@ int plan_pv(struct plan *plan, const struct plan_facts *facts, const struct plan
 	struct plan_pe_start at;
 	struct lvm2_label label;
 	uint8_t sector[512];
-	int r = refuse_member(place, reterr);
+	int r = refuse_member(place, options->force, reterr);
 
 	if (r >= 0)
 		r = plan_pe_start(plan, c, node, options, &at, reterr);

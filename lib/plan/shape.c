@@ -139,31 +139,49 @@ static int largest(const struct group *g, const runs_t *free, struct shape *s, u
 	return 0;
 }
 
+/*
+ * As lvcreate(8) has it, a percentage is an upper limit for the physical extents that are taken, those of copies, parity and metadata among them: what does not fit is left out.
+ */
+static int count_share(const struct group *g, const runs_t *free, const struct plan_lv_options *o, struct shape *s, uint64_t all,
+		       uint64_t *ret_wanted)
+{
+	uint64_t share = (o->percent == PLAN_PERCENT_VG ? all : runs_total(free)) * o->extents / 100, each = share / s->legs, most;
+	int r = largest(g, free, s, &most);
+
+	if (r < 0)
+		return r;
+	s->extents = each * s->stripes;
+	count_metadata(g, s);
+	*ret_wanted = s->raid ? (each > s->meta_extents ? each - s->meta_extents : 0) * s->stripes : round_up_u64(share, s->stripes);
+	most = round_down_u64(most, s->stripes);
+	*ret_wanted = *ret_wanted < most ? *ret_wanted : most;
+	return 0;
+}
+
 static int count_extents(const struct group *g, const runs_t *free, const struct plan_lv_options *o, struct shape *s,
 			 struct blkalign_error *reterr)
 {
-	uint64_t extent = g->vg->extent_bytes, all = 0, total = 0, wanted = o->extents;
+	uint64_t extent = g->vg->extent_bytes, all = 0, wanted = o->extents;
 	int r = 0;
 
 	if (!o->size_bytes && !o->extents)
-		return REFUSE(o, "how large? --size=BYTES, or --extents=N, N%%FREE or N%%VG");
+		return REFUSE(o, "how large? --size=BYTES, or --extents=N, N%%FREE, N%%VG or N%%PVS");
 	for (uint32_t i = 0; i < g->vg->pv_count; i++)
 		all += g->vg->pvs[i].pe_count;
-	total = all;
-	if (o->percent == PLAN_PERCENT_FREE)
-		r = largest(g, free, s, &total);
-	if (r < 0)
-		return r;
-	if (o->percent != PLAN_EXTENTS)
-		wanted = round_down_u64(o->extents > 100 ? total : total * o->extents / 100, s->stripes);
 	if (o->size_bytes)
 		wanted = o->size_bytes / extent + (o->size_bytes % extent > 0);
-	s->extents = wanted ? round_up_u64(wanted, s->stripes) : 0;
-	if (!s->extents || s->extents > all || s->extents > EXTENTS_MAX)
+	else if (o->percent != PLAN_EXTENTS)
+		r = o->extents > 100 ? -EINVAL : count_share(g, free, o, s, all, &wanted);
+	if (r < 0)
+		return r;
+	if (wanted > all || !wanted)
 		return blkalign_error_set(reterr, -ENOSPC, o->vg, BLKALIGN_UNKNOWN,
 					  "there is no room for %" PRIu64 " extents: the group has %" PRIu64 ", of which %" PRIu64
 					  " are free",
-					  wanted, all, runs_total(free));
+					  wanted ? wanted : 1, all, runs_total(free));
+	s->extents = round_up_u64(wanted, s->stripes);
+	if (s->extents > EXTENTS_MAX)
+		return REFUSE(o, "a volume of more than %" PRIu32 " extents", EXTENTS_MAX);
 	count_metadata(g, s);
 	return 0;
 }

@@ -97,7 +97,7 @@ static int add_pv(struct group *g, size_t index, uint64_t extent, struct blkalig
 static int say_extents(struct plan *plan, struct check *c, const struct blkalign_node *node, const struct group_pv *pv, uint64_t extent)
 {
 	uint64_t stripe = pv->grain.stripe_bytes, start = pv->label.data.area[0].offset_bytes;
-	char text[32];
+	char text[32], better[80] = "";
 
 	if (!stripe || extent % stripe == 0)
 		return 0;
@@ -105,8 +105,10 @@ static int say_extents(struct plan *plan, struct check *c, const struct blkalign
 	if (topo_misalignment(start, gcd_u64(stripe, extent), pv->grain.stripe_first_bytes % gcd_u64(stripe, extent)))
 		return plan_say(plan, "%s: no extent begins on a %s stripe of what is below, since the first one does not",
 				check_name(c, node), text);
-	return plan_say(plan, "%s: 1 extent in %" PRIu64 " begins on a %s stripe of what is below: volumes are put there",
-			check_name(c, node), stripe / gcd_u64(stripe, extent), text);
+	if (is_power_of_2(stripe) || stripe % EXTENT_UNIT_BYTES == 0)
+		snprintf(better, sizeof(better), "; with --extent-size=%" PRIu64 "k every extent would", stripe / KIB);
+	return plan_say(plan, "%s: 1 extent in %" PRIu64 " begins on a %s stripe of what is below: volumes are put there%s",
+			check_name(c, node), stripe / gcd_u64(stripe, extent), text, better);
 }
 
 /* The last step, as lvm2 has it: a PV of a group whose label does not say so is taken for what it is. */

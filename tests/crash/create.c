@@ -37,6 +37,7 @@ struct deed {
 	uint32_t stripes;
 	uint64_t extents;
 	unsigned copies;     /* of the metadata */
+	bool force;	     /* over what is there */
 	uint64_t text_bytes; /* 0, or how long the command is made, so that texts are */
 };
 
@@ -85,7 +86,9 @@ static struct plan_author long_author(const struct deed *deed)
 
 static int make_plan(struct stack *stack, const struct deed *deed, struct plan *plan, struct blkalign_error *err)
 {
-	const struct plan_pv_options pv = { .data_alignment_offset_bytes = BLKALIGN_UNKNOWN, .metadata_copies = deed->copies };
+	const struct plan_pv_options pv = { .data_alignment_offset_bytes = BLKALIGN_UNKNOWN,
+					    .metadata_copies = deed->copies,
+					    .force = deed->force };
 	const struct plan_vg_options vg = { .name = "vg", .extent_bytes = EXTENT };
 	const struct plan_lv_options lv = {
 		.vg = "vg", .type = deed->type, .stripes = deed->stripes, .extents = deed->extents, .mirrors = UINT32_MAX
@@ -180,7 +183,31 @@ struct stage {
 	uint64_t new_seqno;
 };
 
-/* The sentence of what is wrong, or NULL. `get` gives the bytes of each disk. */
+/* Of a forced PV: with the label all that was recognised before is gone, and in any state the undo log, which is written before the disk is, has all that is no longer there. */
+static const char *judge_forced(const struct stage *s, const uint8_t *const *disks)
+{
+	static uint8_t restored[DISK_BYTES];
+
+	for (unsigned i = 0; i < s->deed->disks; i++) {
+		bool label = look(disks[i]).label == 0;
+
+		memcpy(restored, disks[i], DISK_BYTES);
+		for (size_t k = s->plan->writes.count; k-- > 0;) {
+			const struct plan_write *w = &s->plan->writes.data[k];
+
+			if (w->node[1] != (char)('0' + i))
+				continue;
+			if (label && memcmp(disks[i] + w->offset_bytes, w->data, w->length_bytes) != 0)
+				return "it is a physical volume, and what was there before is recognised as well";
+			memcpy(restored + w->offset_bytes, w->before, w->length_bytes);
+		}
+		if (memcmp(restored, images[i], DISK_BYTES) != 0)
+			return "the undo log does not have all that was overwritten";
+	}
+	return NULL;
+}
+
+/* The sentence of what is wrong, or NULL. */
 static const char *judge(const struct stage *s, const uint8_t *const *disks)
 {
 	bool fresh = false;
@@ -204,7 +231,7 @@ static const char *judge(const struct stage *s, const uint8_t *const *disks)
 		if (w->step == 0 && memcmp(disks[disk] + w->offset_bytes, w->data, w->length_bytes) != 0)
 			return "the new volume can be read, and holds what was there before";
 	}
-	return NULL;
+	return s->deed->force ? judge_forced(s, disks) : NULL;
 }
 
 /* --- states --- */
@@ -422,6 +449,32 @@ static void do_story(unsigned disks, unsigned copies, uint64_t text_bytes)
 	}
 }
 
+/* Two file systems of which magic bytes are all that is recognised. */
+static void put_signatures(uint8_t *disk)
+{
+	static const char romfs[] = "-rom1fs-", reiserfs[] = "ReIsEr2Fs";
+
+	memcpy(disk, romfs, sizeof(romfs));
+	memcpy(disk + 64 * KIB + 52, reiserfs, sizeof(reiserfs));
+}
+
+static void do_forced(void)
+{
+	struct deed deed = { .verb = CREATE_PV, .disks = 2, .copies = 1, .force = true };
+	struct stack_magic magics[8];
+	size_t count = 0;
+	struct dev *dev;
+
+	for (unsigned i = 0; i < deed.disks; i++) {
+		memset(images[i], GARBAGE, DISK_BYTES);
+		put_signatures(images[i]);
+	}
+	if (dev_open_memory("disk", images[0], DISK_BYTES, false, &dev) < 0 || stack_find_magics(dev, magics, 8, &count) < 0 || count != 2)
+		die("the signatures are not found", (int)count, NULL);
+	dev_close(dev);
+	do_deed(&deed);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = { { "seed", required_argument, NULL, 's' }, { "least", required_argument, NULL, 'l' },
@@ -455,6 +508,7 @@ int main(int argc, char **argv)
 		do_story(1, 1, 0);
 		do_story(3, 1, 3000);
 		do_story(5, 1, 0);
+		do_forced();
 	}
 	if (sample && sample_close(sample) < 0)
 		die(path, -EIO, NULL);

@@ -43,8 +43,8 @@ bool lvm2_is_name_character(char c)
 /* What lvm2 makes itself bears these. */
 static const char *reserved(const char *name)
 {
-	static const char *const parts[] = { "_cdata",	"_cmeta", "_corig", "_cvol",  "_iorig", "_imeta", "_mimage",  "_mlog",	"_pmspare",
-					     "_rimage", "_rmeta", "_tdata", "_tmeta", "_vdata", "_vpool", "_vorigin", "_wcorig" };
+	static const char *const parts[] = { "_cdata",	 "_cmeta",  "_corig", "_cpool", "_cvol",  "_iorig", "_imeta",	"_mimage", "_mlog",
+					     "_pmspare", "_rimage", "_rmeta", "_tdata", "_tmeta", "_vdata", "_vorigin", "_wcorig" };
 
 	if (!strncmp(name, "snapshot", 8) || !strncmp(name, "pvmove", 6))
 		return "names that begin with \"snapshot\" or \"pvmove\" are lvm2's own";
