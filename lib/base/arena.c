@@ -3,11 +3,13 @@
 
 #include <stdio.h>
 
+#define BLOCK_MAX_BYTES (64 * KIB)
+
 struct block {
 	struct block *next;
 	size_t used;
 	size_t size;
-	max_align_t data[];
+	uint64_t data[];
 };
 
 struct arena {
@@ -27,26 +29,31 @@ void arena_free(struct arena *arena)
 	free(arena);
 }
 
-void *arena_alloc(struct arena *arena, size_t size)
+/* Not zeroed. */
+static void *take(struct arena *arena, size_t size)
 {
 	struct block *b = arena->blocks;
 	void *ret;
 
 	if (size > SIZE_MAX / 2)
 		return NULL;
-	size = (size + _Alignof(max_align_t) - 1) / _Alignof(max_align_t) * _Alignof(max_align_t);
+	size = (size + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t);
 	if (!b || size > b->size - b->used) {
-		/* Blocks double, so that a snapshot of ten nodes stays small and ten thousand volumes need few calls. */
+		/*
+		 * Blocks double, so that a snapshot of ten nodes stays small and ten thousand volumes need few calls. They stay below the size from which on malloc()
+		 * asks the kernel for each: what one arena gives back is warm for the next.
+		 */
 		size_t room = b ? b->size * 2 : 4 * KIB;
 
-		if (room > MIB)
-			room = MIB;
+		if (room > BLOCK_MAX_BYTES)
+			room = BLOCK_MAX_BYTES;
 		if (room < size)
 			room = size;
-		b = calloc(1, sizeof(*b) + room);
+		b = malloc(sizeof(*b) + room);
 		if (!b)
 			return NULL;
 		b->size = room;
+		b->used = 0;
 		b->next = arena->blocks;
 		arena->blocks = b;
 	}
@@ -55,12 +62,21 @@ void *arena_alloc(struct arena *arena, size_t size)
 	return ret;
 }
 
+void *arena_alloc(struct arena *arena, size_t size)
+{
+	void *ret = take(arena, size);
+
+	return ret ? memset(ret, 0, size) : NULL;
+}
+
 char *arena_strndup(struct arena *arena, const char *text, size_t length)
 {
-	char *ret = arena_alloc(arena, length + 1);
+	char *ret = take(arena, length + 1);
 
-	if (ret)
-		memcpy(ret, text, length);
+	if (!ret)
+		return NULL;
+	memcpy(ret, text, length);
+	ret[length] = '\0';
 	return ret;
 }
 
@@ -77,7 +93,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	va_end(args);
 	if (length < 0)
 		return NULL;
-	ret = arena_alloc(arena, (size_t)length + 1);
+	ret = take(arena, (size_t)length + 1);
 	if (!ret)
 		return NULL;
 	va_start(args, format);

@@ -168,7 +168,7 @@ uint64_t siphash(const struct sipkey *key, const void *data, size_t length);
 struct arena;
 struct arena *arena_new(void);
 void arena_free(struct arena *arena);
-/** Zeroed memory, aligned for any type; NULL when there is none. */
+/** Zeroed memory, aligned for pointers and numbers of 64 bits; NULL when there is none. */
 void *arena_alloc(struct arena *arena, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
 char *arena_strndup(struct arena *arena, const char *text, size_t length);
@@ -183,6 +183,8 @@ struct strbuf {
 	bool failed; /* an allocation failed: the text is incomplete */
 };
 void strbuf_done(struct strbuf *buf);
+/** Empty, for another text in the same memory. */
+void strbuf_clear(struct strbuf *buf);
 #define _cleanup_strbuf_ _cleanup_(strbuf_done)
 void strbuf_add(struct strbuf *buf, const char *text);
 void strbuf_addn(struct strbuf *buf, const char *text, size_t length);

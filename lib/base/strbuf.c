@@ -9,6 +9,13 @@ void strbuf_done(struct strbuf *buf)
 	*buf = (struct strbuf){ 0 };
 }
 
+void strbuf_clear(struct strbuf *buf)
+{
+	buf->length = 0;
+	if (buf->text)
+		*buf->text = '\0';
+}
+
 static bool reserve(struct strbuf *buf, size_t more)
 {
 	size_t room = buf->capacity ? buf->capacity : 256;

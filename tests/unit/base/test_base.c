@@ -124,7 +124,7 @@ static void test_arena_and_strbuf(void **state)
 		char *s = arena_printf(a, "string %d", i);
 
 		assert_non_null(s);
-		assert_int_equal((uintptr_t)s % _Alignof(max_align_t), 0);
+		assert_int_equal((uintptr_t)s % sizeof(uint64_t), 0);
 	}
 	arena_free(a);
 	for (int i = 0; i < 1000; i++)
