@@ -57,9 +57,18 @@ static int by_place(const void *a, const void *b)
 	return (x->extent > y->extent) - (x->extent < y->extent);
 }
 
+static bool is_ascending(const claims_t *claims)
+{
+	for (size_t i = 1; i < claims->count; i++)
+		if (by_place(&claims->data[i - 1], &claims->data[i]) > 0)
+			return false;
+	return true;
+}
+
 static int check_overlap(const struct lvm2_vg *vg, claims_t *claims, struct blkalign_error *reterr)
 {
-	if (claims->count)
+	/* Mostly they are in order: volumes are listed as they were made. */
+	if (!is_ascending(claims))
 		qsort(claims->data, claims->count, sizeof(*claims->data), by_place);
 	for (size_t i = 1; i < claims->count; i++) {
 		const struct claim *a = &claims->data[i - 1], *b = &claims->data[i];

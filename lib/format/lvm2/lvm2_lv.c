@@ -15,7 +15,8 @@ static int check_gaps(struct lvm2_decoder *d, const struct lvm2_node *section, s
 {
 	uint64_t next = 0, data = 0;
 
-	qsort(lv->segments, lv->segment_count, sizeof(*lv->segments), by_start);
+	if (lv->segment_count > 1)
+		qsort(lv->segments, lv->segment_count, sizeof(*lv->segments), by_start);
 	for (uint32_t i = 0; i < lv->segment_count; i++) {
 		const struct lvm2_segment *s = &lv->segments[i];
 

@@ -14,8 +14,18 @@ static int by_name(const void *a, const void *b)
 	return compare(((const struct lvm2_name *)a)->name, ((const struct lvm2_name *)b)->name);
 }
 
+static bool is_ascending(const struct lvm2_names *names)
+{
+	for (size_t i = 1; i < names->count; i++)
+		if (compare(names->names[i - 1].name, names->names[i].name) >= 0)
+			return false;
+	return true;
+}
+
 int64_t lvm2_names_sort(struct lvm2_names *names)
 {
+	if (is_ascending(names))
+		return -1;
 	qsort(names->names, names->count, sizeof(*names->names), by_name);
 	for (size_t i = 1; i < names->count; i++)
 		if (!compare(names->names[i - 1].name, names->names[i].name))

@@ -84,7 +84,6 @@ static const struct named {
 	{ LVM2_INTEGRITY, LVM2_ROLE_ORIGIN, true, "origin" },  { LVM2_INTEGRITY, LVM2_ROLE_METADATA, false, "meta_dev" },
 	{ LVM2_VDO_POOL, LVM2_ROLE_DATA, true, "data" },       { LVM2_VDO, LVM2_ROLE_POOL, true, "vdo_pool" },
 };
-#define NAMED_MAX 4U /* rows of one type */
 
 /* --- type --- */
 
@@ -123,7 +122,7 @@ static int decode_type(struct lvm2_decoder *d, const struct lvm2_node *section, 
 	plus = memchr(n->text, '+', n->text_length);
 	length = plus ? (size_t)(plus - n->text) : n->text_length;
 	*ret_type = NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+	for (size_t i = 0; i < ARRAY_SIZE(types) && !*ret_type; i++)
 		if (strlen(types[i].name) == length && !memcmp(types[i].name, n->text, length))
 			*ret_type = &types[i];
 	if (*ret_type && known_flags(n->text + length, n->text_length - length)) {
@@ -231,6 +230,16 @@ static int decode_images(struct lvm2_decoder *d, const struct lvm2_node *list, u
 	return 0;
 }
 
+/* An image may come with its metadata volume. Most volumes are linear: ten thousand of them should not pay for what they cannot have. */
+static size_t refs_max(const struct type *type, size_t count)
+{
+	size_t max = type->style == AREAS_STRIPES || type->style == AREAS_MIRRORS ? count : 2 * count;
+
+	for (size_t i = 0; i < ARRAY_SIZE(named); i++)
+		max += named[i].type == type->type;
+	return max;
+}
+
 static int decode_list(struct lvm2_decoder *d, const struct lvm2_node *section, const struct type *type, uint64_t count,
 		       struct lvm2_segment *s)
 {
@@ -253,7 +262,7 @@ static int decode_refs(struct lvm2_decoder *d, const struct lvm2_node *section, 
 		return r;
 	if (type->style != AREAS_NAMED && (!count || count > LVM2_STRIPES_MAX))
 		return LVM2_REFUSE(d, section, "a segment with %" PRIu64 " areas, expected 1 to %u", count, LVM2_STRIPES_MAX);
-	s->refs = arena_alloc(d->vg->arena, (2 * count + NAMED_MAX) * sizeof(*s->refs));
+	s->refs = arena_alloc(d->vg->arena, refs_max(type, count) * sizeof(*s->refs));
 	if (!s->refs)
 		return -ENOMEM;
 	if (count)

@@ -6,11 +6,15 @@
 
 #include "format/lvm2/lvm2_text.h"
 
+#define NODES_AT_ONCE 100U
+
 struct parser {
 	const char *text;
 	size_t length;
 	size_t at;
 	uint32_t nodes;
+	struct lvm2_node *spare; /* nodes are allocated by the hundred */
+	size_t spares;
 	struct arena *arena;
 	struct blkalign_error *reterr;
 };
@@ -36,12 +40,32 @@ int lvm2_text_error(struct blkalign_error *reterr, int code, const char *text, s
 
 /* --- characters --- */
 
-static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-static bool is_key(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.' || c == '+' || c == '-' || c == '/';
-}
+enum class {
+	SPACE = 1 << 0,
+	COMMENT = 1 << 1,
+	DIGIT = 1 << 2,
+	KEY = 1 << 3,
+	IN_STRING = 1 << 4, /* means something inside of quotes */
+};
+static const uint8_t classes[256] = {
+	[0] = IN_STRING,
+	['\t' ... '\r'] = SPACE,
+	[' '] = SPACE,
+	['"'] = IN_STRING,
+	['#'] = COMMENT,
+	['\''] = IN_STRING,
+	['+'] = KEY,
+	['-'] = KEY,
+	['.'] = KEY,
+	['/'] = KEY,
+	['0' ... '9'] = DIGIT | KEY,
+	['A' ... 'Z'] = KEY,
+	['\\'] = IN_STRING,
+	['_'] = KEY,
+	['a' ... 'z'] = KEY,
+};
+
+static bool is(char c, unsigned any) { return classes[(unsigned char)c] & any; }
 
 /* The place is kept in a local, here and below: through the pointer it would be stored for every character. */
 static void skip_space(struct parser *p)
@@ -49,7 +73,7 @@ static void skip_space(struct parser *p)
 	const char *text = p->text;
 	size_t at = p->at, length = p->length;
 
-	while (at < length && (is_space(text[at]) || text[at] == '#')) {
+	while (at < length && is(text[at], SPACE | COMMENT)) {
 		if (text[at] == '#') {
 			const char *end = memchr(text + at, '\n', length - at);
 
@@ -82,9 +106,14 @@ static struct lvm2_node *new_node(struct parser *p, enum lvm2_node_kind kind)
 
 	if (p->nodes == LVM2_TEXT_NODES)
 		return NULL;
-	n = arena_alloc(p->arena, sizeof(*n));
-	if (!n)
-		return NULL;
+	if (!p->spares) {
+		p->spare = arena_alloc(p->arena, NODES_AT_ONCE * sizeof(*n));
+		if (!p->spare)
+			return NULL;
+		p->spares = NODES_AT_ONCE;
+	}
+	n = p->spare++;
+	p->spares--;
 	p->nodes++;
 	n->kind = kind;
 	n->offset = (uint32_t)p->at;
@@ -128,6 +157,8 @@ static int parse_string(struct parser *p, struct lvm2_node *n)
 	n->kind = LVM2_STRING;
 	n->text = text + at;
 	for (; at < p->length && text[at] != quote; at++) {
+		if (!is(text[at], IN_STRING))
+			continue;
 		if (!text[at])
 			return FAIL(p, at, "a string holds a NUL byte");
 		if (quote == '"' && text[at] == '\\' && at + 1 < p->length) {
@@ -165,16 +196,19 @@ static int parse_number(struct parser *p, struct lvm2_node *n)
 	if (negative || p->text[p->at] == '+')
 		p->at++;
 	digits = p->at;
-	for (; p->at < p->length && (is_digit(p->text[p->at]) || (p->text[p->at] == '.' && !dots)); p->at++)
+	for (; p->at < p->length && (is(p->text[p->at], DIGIT) || (p->text[p->at] == '.' && !dots)); p->at++)
 		dots += p->text[p->at] == '.';
 	count = p->at - digits;
-	if (count == dots || (p->at < p->length && (is_key(p->text[p->at]) || p->text[p->at] == '"')))
+	if (count == dots || (p->at < p->length && (is(p->text[p->at], KEY) || p->text[p->at] == '"')))
 		return FAIL(p, start, "expected a number");
 	if (!dots && count > 1 && p->text[digits] == '0')
 		return FAIL(p, start, "a number with a leading zero, which some read as octal");
+	n->kind = LVM2_INTEGER;
+	if (!dots && to_integer(p->text + digits, count, negative, &n->integer))
+		return 0;
+	n->kind = LVM2_NUMBER;
 	n->text = p->text + start;
 	n->text_length = (uint32_t)(p->at - start);
-	n->kind = !dots && to_integer(p->text + digits, count, negative, &n->integer) ? LVM2_INTEGER : LVM2_NUMBER;
 	return 0;
 }
 
@@ -184,7 +218,7 @@ static int parse_scalar(struct parser *p, struct lvm2_node *n)
 
 	if (c == '"' || c == '\'')
 		return parse_string(p, n);
-	if (is_digit(c) || c == '-' || c == '+' || c == '.')
+	if (is(c, DIGIT) || c == '-' || c == '+' || c == '.')
 		return parse_number(p, n);
 	return FAIL(p, p->at, p->at < p->length ? "expected a number or a string" : "the text ends where a value is expected");
 }
@@ -233,7 +267,7 @@ static int parse_key(struct parser *p, struct lvm2_node *n)
 		size_t at = p->at;
 
 		n->key = p->text + at;
-		while (at < p->length && is_key(p->text[at]))
+		while (at < p->length && is(p->text[at], KEY))
 			at++;
 		n->key_length = (uint32_t)(at - p->at);
 		p->at = at;

@@ -28,10 +28,10 @@ struct lvm2_node {
 	struct lvm2_node *next; /* in the same section or array */
 	union {
 		struct lvm2_node *first; /* of a section or array */
-		const char *text;	 /* of strings (escapes resolved) and numbers */
+		const char *text;	 /* of strings (escapes resolved) and numbers that are kept as text */
+		int64_t integer;
 	};
 	const char *key; /* NULL in arrays */
-	int64_t integer;
 	uint32_t key_length;
 	uint32_t text_length;
 	uint32_t offset; /* of the entry in the text */
