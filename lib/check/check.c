@@ -39,6 +39,8 @@ void check_end(struct check *c)
 	free(c->facts);
 	free(c->limits);
 	vec_done(&c->blames);
+	vec_done(&c->way);
+	strbuf_done(&c->line);
 }
 
 static int run(struct check *c)

@@ -9,6 +9,7 @@
 
 #include "check/hint.h"
 #include "check/report.h"
+#include "graph/graph.h"
 #include "topo/topo.h"
 
 /** A unit that data should not straddle: boundaries at offset + n x bytes. */
@@ -84,9 +85,11 @@ struct check {
 	struct facts *facts;	   /**< by node index */
 	struct recomputed *limits; /**< by node index: recompute.h */
 	VEC(struct blame) blames;
-	uint64_t places;     /**< walked so far, for the bound on hostile graphs */
-	bool contents_known; /**< contents of devices were looked at: an empty partition is empty */
-	bool failed;	     /**< out of memory */
+	struct graph_places way; /**< below the byte that is being judged */
+	struct strbuf line;	 /**< of the node that is being judged */
+	uint64_t places;	 /**< walked so far, for the bound on hostile graphs */
+	bool contents_known;	 /**< contents of devices were looked at: an empty partition is empty */
+	bool failed;		 /**< out of memory */
 };
 
 static inline struct facts *facts_of(const struct check *c, const struct blkalign_node *node)

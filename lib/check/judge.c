@@ -244,15 +244,14 @@ static void judge_places(struct walk *w, const struct blkalign_place *places, si
 
 static void judge_byte(struct walk *w, uint64_t offset_bytes)
 {
-	_cleanup_free_ struct blkalign_place *places = NULL;
-	size_t count = 0;
+	struct graph_places *way = &w->c->way;
 	int r;
 
 	if (w->c->places > WALK_PLACES_MAX || facts_of(w->c, w->node)->paths >= PATHS_MAX) {
 		w->tally.unknown = true;
 		return;
 	}
-	r = blkalign_node_places(w->node, offset_bytes, &places, &count);
+	r = graph_places(w->node, offset_bytes, way);
 	if (r == -ENOMEM)
 		w->c->failed = true;
 	if (r < 0) {
@@ -260,8 +259,8 @@ static void judge_byte(struct walk *w, uint64_t offset_bytes)
 		w->tally.unknown = true;
 		return;
 	}
-	w->c->places += count;
-	judge_places(w, places, count);
+	w->c->places += way->count;
+	judge_places(w, way->data, way->count);
 }
 
 /* Nothing lies on it, so its own data does; a PV's extents are data whether volumes have been made or not. */

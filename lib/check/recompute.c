@@ -10,6 +10,8 @@ struct work {
 	const struct check *c;
 	struct topo_kernel kernel;
 	struct recomputed *all;
+	VEC(struct topo_area) areas; /* of the node that is worked out: used again for the next */
+	VEC(struct topo_dm_target) targets;
 };
 
 static struct recomputed *of(const struct work *w, const struct blkalign_node *n) { return &w->all[blkalign_node_index(n)]; }
@@ -89,11 +91,16 @@ static bool is_sound_below(const struct work *w, const struct blkalign_node *n)
 }
 
 /* All pieces, in the order of the map; false when one is not known or idle: then nobody knows which ones the kernel stacked. */
-static bool find_areas(const struct work *w, const struct blkalign_node *n, struct topo_area *areas)
+static bool find_areas(struct work *w, const struct blkalign_node *n)
 {
-	for (size_t i = 0; i < blkalign_node_edges(n); i++)
-		if (edge_is_idle(blkalign_node_edge(n, i)) || !find_area(w, blkalign_node_edge(n, i), &areas[i]))
+	w->areas.count = 0;
+	for (size_t i = 0; i < blkalign_node_edges(n); i++) {
+		struct topo_area area;
+
+		if (edge_is_idle(blkalign_node_edge(n, i)) || !find_area(w, blkalign_node_edge(n, i), &area) ||
+		    vec_push(&w->areas, area) < 0)
 			return false;
+	}
 	return true;
 }
 
@@ -159,7 +166,7 @@ static void reverse(struct topo_area *areas, size_t count)
 }
 
 /* Members stand in the kernel's list with the last added first; nobody tells which that was, so the order that explains what is shown is taken. */
-static int work_md(const struct work *w, const struct blkalign_node *n, struct topo_area *areas, struct topo_limits *ret)
+static int work_md(struct work *w, const struct blkalign_node *n, struct topo_limits *ret)
 {
 	size_t count = blkalign_node_edges(n);
 	uint64_t shown = blkalign_node_u64(n, BLKALIGN_ATTR_OPTIMAL_IO);
@@ -169,13 +176,13 @@ static int work_md(const struct work *w, const struct blkalign_node *n, struct t
 	/* Zones of a raid0 of different members are several segments over the same ones. */
 	if (blkalign_node_edge(n, count - 1)->segment != blkalign_node_edge(n, 0)->segment)
 		return -ENOENT;
-	if (!describe_md(n, &md) || !find_areas(w, n, areas))
+	if (!describe_md(n, &md) || !find_areas(w, n))
 		return -ENOENT;
-	md.members = areas;
+	md.members = w->areas.data;
 	md.member_count = count;
 	if (topo_md_limits(&w->kernel, &md, &forwards) < 0)
 		return -EINVAL;
-	reverse(areas, count);
+	reverse(w->areas.data, count);
 	if (topo_md_limits(&w->kernel, &md, ret) < 0)
 		return -EINVAL;
 	if (ret->opt_bytes != shown && forwards.opt_bytes == shown)
@@ -208,13 +215,13 @@ static struct topo_dm_target describe_target(const struct blkalign_node *n, cons
 	return target;
 }
 
-static int work_dm(const struct work *w, const struct blkalign_node *n, struct topo_area *areas, struct topo_limits *ret)
+static int work_dm(struct work *w, const struct blkalign_node *n, struct topo_limits *ret)
 {
-	size_t count = blkalign_node_edges(n), targets = 0;
-	_cleanup_free_ struct topo_dm_target *list = calloc(count, sizeof(*list));
+	size_t count = blkalign_node_edges(n);
 
-	if (!list || !is_plain_map(n) || !find_areas(w, n, areas))
+	if (!is_plain_map(n) || !find_areas(w, n))
 		return -ENOENT;
+	w->targets.count = 0;
 	for (size_t i = 0; i < count;) {
 		const struct blkalign_edge *e = blkalign_node_edge(n, i);
 		size_t end = i + 1;
@@ -224,33 +231,30 @@ static int work_dm(const struct work *w, const struct blkalign_node *n, struct t
 		/* Mirrors and parity are other targets. */
 		if (end - i != e->stripes)
 			return -ENOENT;
-		list[targets++] = describe_target(n, e, &areas[i], end - i);
+		if (vec_push(&w->targets, describe_target(n, e, &w->areas.data[i], end - i)) < 0)
+			return -ENOMEM;
 		i = end;
 	}
-	return topo_dm_limits(&w->kernel, list, targets, ret);
+	return topo_dm_limits(&w->kernel, w->targets.data, w->targets.count, ret);
 }
 
 /* --- all nodes --- */
 
-static int work_out(const struct work *w, const struct blkalign_node *n, struct topo_limits *ret)
+static int work_out(struct work *w, const struct blkalign_node *n, struct topo_limits *ret)
 {
 	size_t count = blkalign_node_edges(n);
 	enum blkalign_kind kind = blkalign_node_kind(n);
-	_cleanup_free_ struct topo_area *areas = NULL;
 
 	if (!count || count > AREAS_MAX)
 		return -ENOENT;
-	areas = calloc(count, sizeof(*areas));
-	if (!areas)
-		return -ENOMEM;
 	if (kind == BLKALIGN_KIND_MD)
-		return work_md(w, n, areas, ret);
+		return work_md(w, n, ret);
 	if (kind == BLKALIGN_KIND_LV || kind == BLKALIGN_KIND_DM || kind == BLKALIGN_KIND_CRYPT)
-		return work_dm(w, n, areas, ret);
+		return work_dm(w, n, ret);
 	return -ENOENT;
 }
 
-static void look_at(const struct work *w, const struct blkalign_node *n)
+static void look_at(struct work *w, const struct blkalign_node *n)
 {
 	struct recomputed *r = of(w, n);
 	bool shown = read_shown(n, &r->shown);
@@ -278,6 +282,8 @@ struct recomputed *recompute_limits(const struct check *c)
 		return w.all;
 	for (size_t i = 0; i < blkalign_graph_size(c->graph); i++)
 		look_at(&w, blkalign_graph_node(c->graph, i));
+	vec_done(&w.areas);
+	vec_done(&w.targets);
 	return w.all;
 }
 

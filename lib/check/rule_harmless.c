@@ -89,8 +89,11 @@ static bool in_place(const struct check *c, const struct blkalign_node *n)
 
 void rule_messages(struct check *c, const struct blkalign_node *n)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
-		const char *text = blkalign_node_str(n, messages[i].attr);
+	const char *of_kernel = blkalign_node_str(n, BLKALIGN_ATTR_KERNEL_MESSAGES),
+		   *of_tools = blkalign_node_str(n, BLKALIGN_ATTR_TOOL_MESSAGES);
+
+	for (size_t i = 0; (of_kernel || of_tools) && i < ARRAY_SIZE(messages); i++) {
+		const char *text = messages[i].attr == BLKALIGN_ATTR_KERNEL_MESSAGES ? of_kernel : of_tools;
 
 		if (!text || !strcasestr(text, messages[i].word) || !strcasestr(text, messages[i].second))
 			continue;

@@ -110,28 +110,28 @@ static void say_start(const struct blkalign_node *n, uint64_t start, struct strb
 
 void speak_layer(struct check *c, const struct blkalign_node *n, uint64_t start, const struct tally *t)
 {
-	struct strbuf buf = { .text = NULL };
+	struct strbuf *buf = &c->line;
 	struct blkalign_layer layer = { .node = n, .verdict = verdict_of(c, n, t) };
 
-	say_start(n, start, &buf);
+	strbuf_clear(buf);
+	say_start(n, start, buf);
 	if (t->entries[BOUNDARY_PHYSICAL].grain.bytes)
-		say_physical(c, &t->entries[BOUNDARY_PHYSICAL], &buf, &layer);
+		say_physical(c, &t->entries[BOUNDARY_PHYSICAL], buf, &layer);
 	else if (kernel_vouches(n, t))
-		strbuf_add(&buf, "a place that is not known, but alignment_offset is 0: the kernel finds it on a physical block");
+		strbuf_add(buf, "a place that is not known, but alignment_offset is 0: the kernel finds it on a physical block");
 	else
-		strbuf_add(&buf, "a place that is not known");
+		strbuf_add(buf, "a place that is not known");
 	if (t->entries[BOUNDARY_CHUNK].grain.bytes)
-		say_multiple(c, &t->entries[BOUNDARY_CHUNK], "chunk", &buf);
+		say_multiple(c, &t->entries[BOUNDARY_CHUNK], "chunk", buf);
 	if (t->entries[BOUNDARY_STRIPE].grain.bytes)
-		say_multiple(c, &t->entries[BOUNDARY_STRIPE], "stripe", &buf);
+		say_multiple(c, &t->entries[BOUNDARY_STRIPE], "stripe", buf);
 	if (t->drives > 1)
-		strbuf_printf(&buf, "; %s on %" PRIu32 " places", t->entries[BOUNDARY_PHYSICAL].off ? "judged" : "the same", t->drives);
-	say_verdict(c, n, t, layer.verdict, &buf);
-	if (buf.failed)
+		strbuf_printf(buf, "; %s on %" PRIu32 " places", t->entries[BOUNDARY_PHYSICAL].off ? "judged" : "the same", t->drives);
+	say_verdict(c, n, t, layer.verdict, buf);
+	if (buf->failed)
 		c->failed = true;
-	layer.text = strbuf_text(&buf);
+	layer.text = strbuf_text(buf);
 	report_layer(c->report, &layer);
-	strbuf_done(&buf);
 }
 
 void speak_drive(struct check *c, const struct blkalign_node *n)

@@ -34,7 +34,7 @@ void blkalign_graph_free(struct blkalign_graph *graph)
 	for (size_t i = 0; i < graph->nodes.count; i++) {
 		struct blkalign_node *n = graph->nodes.data[i];
 
-		vec_done(&n->attrs);
+		vec_done(&n->values);
 		vec_done(&n->edges);
 		vec_done(&n->uppers);
 	}
@@ -95,8 +95,7 @@ int graph_add(struct blkalign_graph *graph, enum blkalign_kind kind, const char 
 	n->graph = graph;
 	n->kind = kind;
 	n->index = (uint32_t)graph->nodes.count;
-	n->name = names_make(graph, name);
-	if (!n->name || names_push(graph, n) < 0)
+	if (names_give(n, name) < 0 || names_push(graph, n) < 0)
 		return -ENOMEM;
 	if (kind == BLKALIGN_KIND_HOST && !graph->host)
 		graph->host = n;
@@ -118,35 +117,31 @@ size_t blkalign_node_index(const struct blkalign_node *node) { return node->inde
 
 /* --- attributes --- */
 
-static size_t attr_position(const struct blkalign_node *node, enum blkalign_attr attr)
+static bool is_known(const struct blkalign_node *node, enum blkalign_attr attr) { return node->known[attr / 64] >> attr % 64 & 1; }
+
+/* How many attributes before this one have values. */
+static size_t rank(const struct blkalign_node *node, enum blkalign_attr attr)
 {
-	size_t low = 0, high = node->attrs.count;
+	uint64_t before = node->known[attr / 64] & ((UINT64_C(1) << attr % 64) - 1);
+	size_t count = (size_t)__builtin_popcountll(before);
 
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (node->attrs.data[middle].attr < attr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	for (unsigned i = 0; i < attr / 64; i++)
+		count += (size_t)__builtin_popcountll(node->known[i]);
+	return count;
 }
 
 static int set(struct blkalign_node *node, enum blkalign_attr attr, struct blkalign_value value)
 {
-	size_t at = attr_position(node, attr);
-	struct attr_slot slot = { attr, value };
+	size_t at = rank(node, attr);
 
 	assert(blkalign_attr_info(attr)->type == value.type);
-	if (at < node->attrs.count && node->attrs.data[at].attr == attr) {
-		node->attrs.data[at] = slot;
-		return 0;
+	if (!is_known(node, attr)) {
+		if (vec_push(&node->values, value) < 0)
+			return -ENOMEM;
+		memmove(&node->values.data[at + 1], &node->values.data[at], (node->values.count - 1 - at) * sizeof(value));
+		node->known[attr / 64] |= UINT64_C(1) << attr % 64;
 	}
-	if (vec_push(&node->attrs, slot) < 0)
-		return -ENOMEM;
-	memmove(&node->attrs.data[at + 1], &node->attrs.data[at], (node->attrs.count - 1 - at) * sizeof(slot));
-	node->attrs.data[at] = slot;
+	node->values.data[at] = value;
 	return 0;
 }
 
@@ -176,9 +171,7 @@ int graph_set_str(struct blkalign_node *node, enum blkalign_attr attr, const cha
 
 const struct blkalign_value *blkalign_node_value(const struct blkalign_node *node, enum blkalign_attr attr)
 {
-	size_t at = attr_position(node, attr);
-
-	return at < node->attrs.count && node->attrs.data[at].attr == attr ? &node->attrs.data[at].value : NULL;
+	return is_known(node, attr) ? &node->values.data[rank(node, attr)] : NULL;
 }
 
 uint64_t blkalign_node_u64(const struct blkalign_node *node, enum blkalign_attr attr)
@@ -301,7 +294,7 @@ static int edge_insert(struct blkalign_node *upper, const struct blkalign_edge *
 int graph_connect(struct blkalign_graph *graph, const struct blkalign_edge *edge)
 {
 	struct blkalign_node *upper = graph->nodes.data[edge->upper->index], *lower = graph->nodes.data[edge->lower->index];
-	bool known = pairs_has(graph, upper, lower);
+	bool known = pairs_has(upper, lower);
 	struct blkalign_edge copy = *edge;
 	int r;
 
@@ -316,10 +309,9 @@ int graph_connect(struct blkalign_graph *graph, const struct blkalign_edge *edge
 	if (copy.state && !(copy.state = arena_strdup(graph->arena, copy.state)))
 		return -ENOMEM;
 	r = edge_insert(upper, &copy, known);
-	if (r < 0 || known)
-		return r;
-	r = pairs_add(graph, upper, lower);
-	return r < 0 ? r : vec_push(&lower->uppers, upper);
+	if (r >= 0)
+		r = pairs_add(upper, lower);
+	return r < 0 || known ? r : vec_push(&lower->uppers, upper);
 }
 
 int graph_connect_linear(struct blkalign_graph *graph, struct blkalign_node *upper, struct blkalign_node *lower,

@@ -61,6 +61,14 @@ int graph_connect_linear(struct blkalign_graph *graph, struct blkalign_node *upp
  */
 int graph_sort(struct blkalign_graph *graph);
 
+/** blkalign_node_places() for those who ask of many nodes: `places` is used again and grows. */
+struct graph_places {
+	struct blkalign_place *data;
+	size_t count;
+	size_t room;
+};
+int graph_places(const struct blkalign_node *node, uint64_t offset_bytes, struct graph_places *places);
+
 /** A sentence for blkalign_graph_remark(). */
 int graph_remark(struct blkalign_graph *graph, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

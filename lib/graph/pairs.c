@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Which nodes lie on which, to be asked at every edge: a volume of 100,000 segments on a thousand devices would take too long by looking
- * through lists. Pairs of indexes, which do not change before graph_sort(); hashed with a key as names are.
+ * through its edges, which is what is done where there are few. Pairs of indexes, which do not change before graph_sort(); hashed with a key as names are.
  */
 #include "graph/graph_priv.h"
+
+#define FEW_EDGES 8U
 
 /* Upper index + 1 above, so that no pair is 0. */
 static uint64_t pair_of(const struct blkalign_node *upper, const struct blkalign_node *lower)
@@ -39,19 +41,43 @@ static int reserve(struct blkalign_graph *g)
 	return 0;
 }
 
-bool pairs_has(const struct blkalign_graph *graph, const struct blkalign_node *upper, const struct blkalign_node *lower)
+static bool by_edges(const struct blkalign_node *upper, const struct blkalign_node *lower)
 {
+	for (size_t i = 0; i < upper->edges.count; i++)
+		if (upper->edges.data[i].lower == lower)
+			return true;
+	return false;
+}
+
+bool pairs_has(const struct blkalign_node *upper, const struct blkalign_node *lower)
+{
+	const struct blkalign_graph *graph = upper->graph;
+
+	if (upper->edges.count <= FEW_EDGES)
+		return by_edges(upper, lower);
 	return graph->pairs_room && graph->pairs[pair_slot(graph, pair_of(upper, lower))];
 }
 
-int pairs_add(struct blkalign_graph *graph, const struct blkalign_node *upper, const struct blkalign_node *lower)
+static int add(struct blkalign_graph *graph, uint64_t pair)
 {
-	uint64_t pair = pair_of(upper, lower);
+	size_t slot;
 
 	if (reserve(graph) < 0)
 		return -ENOMEM;
-	graph->pairs[pair_slot(graph, pair)] = pair;
-	graph->pairs_count++;
+	slot = pair_slot(graph, pair);
+	graph->pairs_count += !graph->pairs[slot];
+	graph->pairs[slot] = pair;
+	return 0;
+}
+
+int pairs_add(const struct blkalign_node *upper, const struct blkalign_node *lower)
+{
+	if (upper->edges.count > FEW_EDGES + 1)
+		return add(upper->graph, pair_of(upper, lower));
+	/* One more than few: from now on all are looked for in the table. */
+	for (size_t i = 0; i < upper->edges.count && upper->edges.count > FEW_EDGES; i++)
+		if (add(upper->graph, pair_of(upper, upper->edges.data[i].lower)) < 0)
+			return -ENOMEM;
 	return 0;
 }
 

@@ -4,8 +4,6 @@
 /* A hostile graph may hold exponentially many paths. */
 #define PLACES_MAX 1000000U
 
-typedef VEC(struct blkalign_place) places;
-
 static bool in_segment(const struct blkalign_edge *e, uint64_t offset)
 {
 	if (e->upper_offset_bytes == BLKALIGN_UNKNOWN || offset == BLKALIGN_UNKNOWN)
@@ -32,7 +30,7 @@ static uint64_t offset_below(const struct blkalign_edge *e, uint64_t offset)
 	return u64_add(e->lower_offset_bytes, within, &ret) ? ret : BLKALIGN_UNKNOWN;
 }
 
-static int descend(const struct blkalign_node *node, uint64_t offset, uint32_t depth, places *out)
+static int descend(const struct blkalign_node *node, uint64_t offset, uint32_t depth, struct graph_places *out)
 {
 	if (depth > GRAPH_DEPTH_MAX)
 		return -ELOOP;
@@ -55,16 +53,22 @@ static int descend(const struct blkalign_node *node, uint64_t offset, uint32_t d
 	return 0;
 }
 
+int graph_places(const struct blkalign_node *node, uint64_t offset_bytes, struct graph_places *places)
+{
+	places->count = 0;
+	return descend(node, offset_bytes, 1, places);
+}
+
 int blkalign_node_places(const struct blkalign_node *node, uint64_t offset_bytes, struct blkalign_place **ret_places, size_t *ret_count)
 {
-	places out = { 0 };
-	int r = descend(node, offset_bytes, 1, &out);
+	struct graph_places found = { 0 };
+	int r = graph_places(node, offset_bytes, &found);
 
 	if (r < 0) {
-		vec_done(&out);
+		vec_done(&found);
 		return r;
 	}
-	*ret_places = out.data;
-	*ret_count = out.count;
+	*ret_places = found.data;
+	*ret_count = found.count;
 	return 0;
 }
