@@ -1,44 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Holes of an array: where the member that would be read has one. */
+#include "map/known.h"
 #include "map/md_priv.h"
 
 #define RUNS_MAX 65536U /* looked at in one go */
 
-/* What a member said last, about its data area. */
-struct known {
-	uint64_t begin_bytes, end_bytes;
-	bool zero;
-};
-
-static bool ask(const struct map_md_member *m, const struct raid_place *place, struct known *known)
-{
-	uint64_t offset, length;
-
-	if (place->device_bytes >= known->begin_bytes && place->device_bytes < known->end_bytes)
-		return known->zero;
-	*known = (struct known){ 0 };
-	if (!u64_add(m->data_offset_bytes, place->device_bytes, &offset) || offset >= m->dev->size_bytes)
-		return false;
-	length = m->dev->size_bytes - offset;
-	if (dev_extent(m->dev, offset, &length, &known->zero) < 0)
-		return false;
-	known->begin_bytes = place->device_bytes;
-	known->end_bytes = place->device_bytes + length;
-	return known->zero;
-}
-
 /* Whether the run at `at` reads as zeros; *run_bytes is cut to where that may change. What must be computed is data. */
 static bool is_zero(struct md_batch *b, uint64_t at, uint64_t *run_bytes, struct known *known)
 {
+	const struct map_md_member *m;
 	struct raid_place place;
-	bool zero;
+	uint64_t offset;
 
 	if (!md_pick_copy(b, at, run_bytes, &place))
 		return false;
-	zero = ask(&b->state->members[place.slot], &place, &known[place.slot]);
-	if (known[place.slot].end_bytes > place.device_bytes)
-		md_cut(run_bytes, known[place.slot].end_bytes - place.device_bytes);
-	return zero;
+	m = &b->state->members[place.slot];
+	return u64_add(m->data_offset_bytes, place.device_bytes, &offset) && known_ask(&known[place.slot], m->dev, offset, run_bytes);
 }
 
 int md_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* All requests of one batch become one batch below, whatever they are split into, so that the leaves see them at once. */
+#include "map/known.h"
 #include "map/map.h"
+
+#define RUNS_MAX 65536U /* chunks that one question about contents looks at */
 
 struct segment {
 	uint64_t start_bytes;
@@ -10,6 +13,7 @@ struct segment {
 	size_t area_count;
 };
 
+/* In one piece of memory with its arrays: a volume group may have ten thousand. */
 struct segments {
 	struct dev dev;
 	struct segment *segments;
@@ -144,8 +148,6 @@ static void segments_close(struct dev *dev)
 
 	for (size_t i = 0; i < s->area_count; i++)
 		free((void *)(uintptr_t)s->areas[i].missing_because);
-	free(s->areas);
-	free(s->segments);
 }
 
 static const struct dev *segments_part_of(const struct dev *dev, uint64_t *ret_offset_bytes)
@@ -158,15 +160,39 @@ static const struct dev *segments_part_of(const struct dev *dev, uint64_t *ret_o
 	return s->areas[0].dev;
 }
 
+/* Chunks that lie on several areas in turn, as long as they are alike. */
+static int striped_extent(const struct segment *seg, uint64_t at, uint64_t *length_bytes, bool *ret_zero)
+{
+	_cleanup_free_ struct known *known = calloc(seg->area_count, sizeof(*known));
+	uint64_t done = 0, run, offset;
+
+	if (!known)
+		return -ENOMEM;
+	for (unsigned runs = 0; done < *length_bytes && runs < RUNS_MAX; done += run, runs++) {
+		const struct map_area *area = find_area(seg, at + done, &offset, &run);
+		bool zero = area->dev && known_ask(&known[area - seg->areas], area->dev, offset, &run);
+
+		if (done && zero != *ret_zero)
+			break;
+		*ret_zero = zero;
+	}
+	if (*length_bytes > done)
+		*length_bytes = done;
+	return 0;
+}
+
 static int segments_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero)
 {
 	const struct segments *s = (const struct segments *)dev;
 	const struct segment *seg = find_segment(s, offset_bytes);
-	uint64_t run = seg->end_bytes - offset_bytes, offset;
-	const struct map_area *area = seg->area_count ? find_area(seg, offset_bytes - seg->start_bytes, &offset, &run) : NULL;
+	uint64_t at = offset_bytes - seg->start_bytes, run = seg->end_bytes - offset_bytes, offset;
+	const struct map_area *area;
 
 	if (*length_bytes > run)
 		*length_bytes = run;
+	if (seg->area_count > 1)
+		return striped_extent(seg, at, length_bytes, ret_zero);
+	area = seg->area_count ? find_area(seg, at, &offset, &run) : NULL;
 	*ret_zero = !area;
 	return area && area->dev ? dev_extent(area->dev, offset, length_bytes, ret_zero) : 0;
 }
@@ -238,21 +264,31 @@ static uint32_t largest_block(const struct segments *s)
 	return block_bytes;
 }
 
+static struct dev *new_segments(const char *name, size_t count, size_t areas)
+{
+	size_t size = sizeof(struct segments) + count * sizeof(struct segment) + areas * sizeof(struct map_area);
+	struct segments *s = (struct segments *)dev_new(size, &segments_ops, name, 0, 1);
+
+	if (!s)
+		return NULL;
+	s->segments = (struct segment *)(s + 1);
+	s->areas = (struct map_area *)(s->segments + count);
+	return &s->dev;
+}
+
 int map_open_segments(const char *name, const struct map_segment *segments, size_t count, struct dev **ret_dev)
 {
-	_cleanup_dev_ struct dev *dev = dev_new(sizeof(struct segments), &segments_ops, name, 0, 1);
-	struct segments *s = (struct segments *)dev;
+	_cleanup_dev_ struct dev *dev = NULL;
+	struct segments *s;
 	size_t areas = 0;
 	int r = 0;
 
-	if (!s)
-		return -ENOMEM;
 	for (size_t i = 0; i < count; i++)
 		areas += segments[i].area_count;
-	s->segments = calloc(count + 1, sizeof(*s->segments));
-	s->areas = calloc(areas + 1, sizeof(*s->areas));
-	if (!s->segments || !s->areas)
+	dev = new_segments(name, count, areas);
+	if (!dev)
 		return -ENOMEM;
+	s = (struct segments *)dev;
 	for (size_t i = 0; r >= 0 && i < count; i++)
 		r = add_segment(s, &segments[i]);
 	if (r < 0)

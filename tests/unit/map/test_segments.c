@@ -243,12 +243,48 @@ static void test_extent(void **state)
 	assert_int_equal(dev_extent(dev, 0, &length, &zero), -ERANGE);
 }
 
+/* Chunks on different areas are told in one piece as long as they are alike. */
+static void test_striped_extent(void **state)
+{
+	static const struct {
+		uint64_t offset, asked, length;
+		bool zero;
+	} expected_of[] = {
+		{ 0, 800, 400, false },	 { 150, 800 - 150, 250, false }, { 400, 400, 400, true }, { 399, 2, 1, false },
+		{ 450, 100, 100, true }, { 800, 400, 100, false },	 { 900, 300, 100, true }, { 1100, 100, 100, true },
+	};
+	_cleanup_dev_ struct dev *half = NULL, *dev = NULL;
+	const struct map_area data = { .dev = devs[0] };
+	/* 200 bytes of data, then 400 of zeros. */
+	const struct map_segment parts[] = { { .length_bytes = 200, .areas = &data, .area_count = 1 }, { .length_bytes = 400 } };
+	struct map_area stripes[4];
+	struct map_segment segments[2];
+
+	(void)state;
+	assert_int_equal(map_open_segments("half", parts, 2, &half), 0);
+	stripes[0] = stripes[1] = (struct map_area){ .dev = half };
+	/* The second pair: data here, zeros there. */
+	stripes[2] = (struct map_area){ .dev = devs[1] };
+	stripes[3] = (struct map_area){ .dev = half, .offset_bytes = 200 };
+	segments[0] = (struct map_segment){ .length_bytes = 800, .chunk_bytes = 100, .areas = &stripes[0], .area_count = 2 };
+	segments[1] = (struct map_segment){ .length_bytes = 400, .chunk_bytes = 100, .areas = &stripes[2], .area_count = 2 };
+	assert_int_equal(map_open_segments("striped", segments, 2, &dev), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(expected_of); i++) {
+		uint64_t length = expected_of[i].asked;
+		bool zero;
+
+		assert_int_equal(dev_extent(dev, expected_of[i].offset, &length, &zero), 0);
+		assert_int_equal(length, expected_of[i].length);
+		assert_int_equal(zero, expected_of[i].zero);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_range), cmocka_unit_test(test_missing), cmocka_unit_test(test_below_fails),
-		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_write),   cmocka_unit_test(test_flush_fails),
-		cmocka_unit_test(test_extent),
+		cmocka_unit_test(test_every_range), cmocka_unit_test(test_missing),	   cmocka_unit_test(test_below_fails),
+		cmocka_unit_test(test_refused),	    cmocka_unit_test(test_write),	   cmocka_unit_test(test_flush_fails),
+		cmocka_unit_test(test_extent),	    cmocka_unit_test(test_striped_extent),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
