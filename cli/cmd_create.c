@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "files.h"
@@ -109,7 +110,7 @@ static int carry_out(const struct cli_options *o, struct blkalign_create *create
 	err.code = blkalign_create_apply(create, undo, &err);
 	if (err.code < 0) {
 		cli_fail(&err);
-		if (strcmp(err.where, undo) != 0)
+		if (strcmp(err.where, undo) != 0 && access(undo, F_OK) == 0)
 			cli_say("what was overwritten, if anything, is in %s; `blkalign undo` puts it back", cli_safe(undo));
 		return CLI_FAILED;
 	}

@@ -9,6 +9,7 @@
 
 #include "apply/apply.h"
 #include "apply/host.h"
+#include "apply/lvm_lock.h"
 
 struct blkalign_create {
 	struct blkalign_source_options source;
@@ -540,19 +541,32 @@ static int look_again(const struct blkalign_create *c, struct blkalign_error *re
 	return r;
 }
 
+/* Files are none of lvm2's business, unless somebody made loop devices of them, whose use opening would meet. */
+static int lock_lvm2(const struct blkalign_create *c, struct lvm_lock *ret, struct blkalign_error *reterr)
+{
+	for (size_t i = 0; i < c->path_count; i++)
+		if (host_is_block(c->paths[i]))
+			return lvm_lock_take(LVM_LOCK_FOLDER, c->vg ? c->vg : c->changed_group, !c->changed_group, LVM_LOCK_PATIENCE_MS,
+					     ret, reterr);
+	return 0;
+}
+
 int blkalign_create_apply(struct blkalign_create *create, const char *undo_path, struct blkalign_error *reterr)
 {
+	struct lvm_lock lock = LVM_LOCK_NONE;
 	struct dev_undo *undo = NULL;
-	int r = 0;
+	int r;
 
 	if (create->applied)
 		return blkalign_error_set(reterr, -EALREADY, NULL, BLKALIGN_UNKNOWN, "the plan was carried out already");
-	if (undo_path)
+	r = lock_lvm2(create, &lock, reterr);
+	if (r >= 0 && undo_path)
 		r = dev_undo_create(undo_path, create->command, &undo, reterr);
-	if (r < 0)
-		return r;
-	create->applied = true;
-	r = write_all(create, undo, reterr);
+	if (r >= 0) {
+		create->applied = true;
+		r = write_all(create, undo, reterr);
+	}
 	dev_undo_close(undo);
+	lvm_lock_release(&lock);
 	return r < 0 ? r : look_again(create, reterr);
 }
