@@ -78,6 +78,16 @@ static bool is_plain(const struct lvm2_lv *lv)
 	return true;
 }
 
+/* lvm2 lets pvmove's mirror take the place of what it moves, and lays no other plain volume on one. */
+static bool is_being_moved(const struct lvm_volumes *v, const struct lvm2_lv *lv)
+{
+	for (uint32_t i = 0; i < lv->segment_count; i++)
+		for (uint32_t k = 0; lv->segments[i].type == LVM2_STRIPED && k < lv->segments[i].ref_count; k++)
+			if (!lv->segments[i].refs[k].on_pv && has_type(&v->vg->lvs[lv->segments[i].refs[k].index], LVM2_MIRROR))
+				return true;
+	return false;
+}
+
 const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index)
 {
 	const struct lvm2_lv *lv = &v->vg->lvs[index];
@@ -96,6 +106,8 @@ const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index)
 		return "a snapshot is being merged into it";
 	if (v->referenced[index])
 		return "other volumes, such as snapshots, are built on it and would have to follow";
+	if (is_being_moved(v, lv))
+		return "pvmove is moving it: a write would have to go to both places";
 	if (!is_plain(lv) && !lvm_is_raid(lv))
 		return "volumes of this type are only read";
 	if (has_type(lv, LVM2_MIRROR) && v->devs[index] && !v->devs[index]->writable)

@@ -80,6 +80,27 @@ static void test_groups(void **state)
 	refused("lin {", "\"WRITE\", ", "", "the volume is set to read-only");
 }
 
+/* As pvmove leaves it: a part lies on a mirror. */
+static void test_moving(void **state)
+{
+	char *text = image_all_types(), *edited = image_edit(text, "start_extent = 4\nextent_count = 2", "\"pv1\", 0", "\"mir\", 0");
+	struct bench b;
+
+	(void)state;
+	open_writable(&b, edited);
+	read_only(&b, "vg/lin", "pvmove is moving it");
+	writable(&b, "vg/str");
+	done(&b);
+	start(&b);
+	b.writable = true;
+	stack_set_running(b.stack, &(struct stack_running){ .writable = true, .cow = true });
+	add_three(&b, edited);
+	writable(&b, "vg/lin");
+	done(&b);
+	free(edited);
+	free(text);
+}
+
 static void test_two_copies_of_a_pv(void **state)
 {
 	char *text = image_all_types();
@@ -101,6 +122,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_groups),
+		cmocka_unit_test(test_moving),
 		cmocka_unit_test(test_two_copies_of_a_pv),
 	};
 
