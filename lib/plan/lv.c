@@ -242,15 +242,19 @@ static uint64_t byte_of(const struct making *m, const struct run *run)
 	return m->group->vg->pvs[run->pv].pe_start_bytes + run->extent * m->group->vg->extent_bytes;
 }
 
+/* What is in pieces, as with small extents, in all of them. */
 static int zero_start(struct making *m, const runs_t *runs, uint64_t bytes, const char *reason, struct blkalign_error *reterr)
 {
-	const struct run *first = &runs->data[0];
-	uint64_t room;
+	int r = 0;
 
-	if (!runs->count)
-		return 0;
-	room = first->count * m->group->vg->extent_bytes;
-	return plan_write(m->plan, &m->group->pvs[first->pv].place, byte_of(m, first), NULL, bytes < room ? bytes : room, reason, reterr);
+	for (size_t i = 0; r >= 0 && bytes && i < runs->count; i++) {
+		const struct run *run = &runs->data[i];
+		uint64_t room = run->count * m->group->vg->extent_bytes, length = bytes < room ? bytes : room;
+
+		r = plan_write(m->plan, &m->group->pvs[run->pv].place, byte_of(m, run), NULL, length, reason, reterr);
+		bytes -= length;
+	}
+	return r;
 }
 
 /* Of a striped volume only the first area holds the beginning; of raid types every image may. */
