@@ -189,6 +189,19 @@ static int set_repair(const char *what, struct cli_options *o)
 	return -EINVAL;
 }
 
+static int set_metadata(const char *which, struct cli_options *o)
+{
+	bool number = which && isdigit((unsigned char)*which);
+
+	o->metadata = which ? which : "text";
+	if (number)
+		return set_number("metadata", which, UINT32_MAX, &o->metadata_seqno);
+	if (!strcmp(o->metadata, "text") || !strcmp(o->metadata, "all") || !strcmp(o->metadata, "areas"))
+		return 0;
+	cli_say("--metadata=%s: expected text, a sequence number, all or areas", cli_safe(which));
+	return -EINVAL;
+}
+
 static int add_onto(const char *target, struct cli_options *o)
 {
 	if (o->onto_count < sizeof(o->onto) / sizeof(o->onto[0])) {
@@ -337,10 +350,25 @@ static int apply_to_create(enum option_id id, const char *value, struct cli_opti
 	return 0;
 }
 
+static int apply_to_show(enum option_id id, const char *value, struct cli_options *o)
+{
+	if (id == OPTION_METADATA)
+		return set_metadata(value, o);
+	if (id == OPTION_NODE_METADATA)
+		o->node = value;
+	else if (id == OPTION_SVG)
+		o->svg = value;
+	else
+		o->html = value;
+	return 0;
+}
+
 static int apply(enum option_id id, const char *value, struct cli_options *o)
 {
 	if (rows[id].verbs == CREATE)
 		return apply_to_create(id, value, o);
+	if (rows[id].verbs == SHOW)
+		return apply_to_show(id, value, o);
 	switch ((unsigned)id) {
 	case OPTION_JSON:
 		o->json = true;
@@ -350,12 +378,6 @@ static int apply(enum option_id id, const char *value, struct cli_options *o)
 		break;
 	case OPTION_LIST_COLUMNS:
 		o->list_columns = true;
-		break;
-	case OPTION_SVG:
-		o->svg = value;
-		break;
-	case OPTION_HTML:
-		o->html = value;
 		break;
 	case OPTION_VERBOSE:
 		o->verbose = true;

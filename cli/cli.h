@@ -20,6 +20,8 @@ struct cli_options {
 	const char *verb;
 	bool json, list_columns, verbose, quiet, nagios, openmetrics, keep_names, ascii, color;
 	const char *columns, *svg, *html, *output;
+	const char *metadata;	 /* "text", "all", "areas" or a number; NULL: not asked for */
+	uint64_t metadata_seqno; /* that number; 0: none */
 	bool rw, cow, force, overwrite, reverse;
 	const char *node, *socket, *port, *address;
 	bool repair, repair_parity, yes, resume, dry_run, progress_json, force_overwrite;

@@ -3,6 +3,7 @@
 
 #include "draw.h"
 #include "json.h"
+#include "metadata.h"
 #include "table.h"
 
 struct show {
@@ -79,6 +80,10 @@ int cmd_show(const struct cli_options *o)
 		columns_list();
 		return CLI_ALIGNED;
 	}
+	if (o->metadata)
+		return show_metadata(o);
+	if (o->node)
+		return cli_usage(o, "--node goes with --metadata");
 	if (columns_parse(o->columns, &s.columns))
 		return CLI_FAILED;
 	return cli_each_graph(o, show_graph, &s);

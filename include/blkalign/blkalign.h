@@ -10,6 +10,7 @@
 #include <blkalign/error.h>
 #include <blkalign/graph.h>
 #include <blkalign/locate.h>
+#include <blkalign/metadata.h>
 #include <blkalign/rebuild.h>
 #include <blkalign/run.h>
 #include <blkalign/scrub.h>

@@ -75,7 +75,7 @@ static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv
 	if (r < 0)
 		return graph_remark(stack_graph(stack), "%s: LVM2 metadata area at byte %" PRIu64 ": %s", blkalign_node_name(pv->host),
 				    area->offset_bytes, err.message);
-	return lvm_note_text(stack, state, pv, text, length, mda.committed.checksum);
+	return lvm_note_text(stack, state, pv, &mda, text, length);
 }
 
 static int describe_pv(const struct lvm_pv *pv, const struct lvm2_label *label)
@@ -161,6 +161,23 @@ static int probe(struct stack *stack, struct blkalign_node *host, struct dev *de
 		return remark_leftover(stack, host, &label, err.message);
 	r = get_state(stack, &state);
 	return r < 0 ? r : add_pv(stack, state, host, dev, &label);
+}
+
+bool stack_vg_text(struct stack *stack, const char *vg_id, struct stack_vg_text *ret)
+{
+	const struct lvm_state *s = *stack_state(stack, &layer_lvm);
+
+	for (size_t i = 0; s && i < s->groups.count; i++) {
+		const struct lvm_group *g = &s->groups.data[i];
+
+		if (strcmp(g->vg->id, vg_id) != 0)
+			continue;
+		*ret = (struct stack_vg_text){
+			.on = g->found_on, .area_bytes = g->area_bytes, .seqno = g->vg->seqno, .checksum = g->checksum
+		};
+		return true;
+	}
+	return false;
 }
 
 static int assemble(struct stack *stack, bool *ret_progress)

@@ -25,6 +25,7 @@ struct lvm_pv {
 struct lvm_group {
 	struct lvm2_vg *vg;
 	const char *found_on; /* name of the node that carries it */
+	uint64_t area_bytes;  /* where on that its metadata area begins */
 	uint32_t checksum;
 	size_t length;
 	bool contradicted; /* another text bears the same sequence number */
@@ -46,8 +47,9 @@ struct lvm_state {
 	VEC(struct dev *) parts; /* devices of volumes that are parts of others: read through, not looked into */
 };
 
-/** Note the text that `pv` carries; `checksum` tells equal texts. What is wrong with it becomes a remark. */
-int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length, uint32_t checksum);
+/** Note the committed text of `mda`, which `pv` carries; its checksum tells equal texts. What is wrong with it becomes a remark. */
+int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const struct lvm2_mda *mda, const char *text,
+		  size_t length);
 /** Build the groups that are complete, and those for which nothing more is to be waited for. */
 int lvm_assemble(struct stack *stack, struct lvm_state *state, bool *ret_progress);
 /** Nodes for all volumes. `pvs` has one entry for each of vg->pvs, NULL where it is missing. */

@@ -77,10 +77,14 @@ static int remark_foreign(struct stack *stack, const struct lvm_pv *pv, const st
 			    blkalign_node_name(pv->host), vg->name);
 }
 
-int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const char *text, size_t length, uint32_t checksum)
+int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const struct lvm2_mda *mda, const char *text,
+		  size_t length)
 {
-	struct lvm_group fresh = { .checksum = checksum, .length = length, .found_on = blkalign_node_name(pv->host) };
-	const struct lvm_group *known = find_text(state, checksum, length);
+	struct lvm_group fresh = { .checksum = mda->committed.checksum,
+				   .length = length,
+				   .found_on = blkalign_node_name(pv->host),
+				   .area_bytes = mda->offset_bytes };
+	const struct lvm_group *known = find_text(state, fresh.checksum, length);
 	struct blkalign_error err;
 	int r;
 

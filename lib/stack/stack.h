@@ -139,6 +139,15 @@ struct stack_magic {
 int stack_find_magics(struct dev *dev, struct stack_magic *magics, size_t max, size_t *ret_count);
 
 struct lvm2_vg;
+/** The text that a volume group was put together from: one of those that its PVs carry. */
+struct stack_vg_text {
+	const char *on;	     /* name of the node; owned by the graph */
+	uint64_t area_bytes; /* where on that the metadata area begins */
+	uint64_t seqno;
+	uint32_t checksum;
+};
+/** Of the group with this id (without hyphens); false when no text of it was read. After stack_run(). */
+bool stack_vg_text(struct stack *stack, const char *vg_id, struct stack_vg_text *ret);
 /** Why a volume group is not to be changed by anybody but its owner (exported, shared, another system's), or NULL. Static. */
 const char *stack_vg_refusal(const struct lvm2_vg *vg);
 

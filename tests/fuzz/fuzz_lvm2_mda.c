@@ -29,6 +29,16 @@ static void mend(uint8_t *area, size_t size)
 	put32(area, crc32_raw(CRC_SEED, area + 4, 512 - 4));
 }
 
+/* What is left in the ring is looked for whatever the header says. */
+static void search(struct dev *dev, size_t size)
+{
+	const struct lvm2_mda mda = { .offset_bytes = AREA, .size_bytes = size };
+	struct lvm2_ring ring;
+
+	if (lvm2_ring_search(dev, &mda, NULL, &ring) == 0)
+		lvm2_ring_done(&ring);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	uint8_t *device;
@@ -48,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (dev_open_memory("fuzz", device, AREA + size, false, &dev) == 0) {
 		if (lvm2_mda_read(dev, AREA, &mda, &err) == 0 && lvm2_text_read(dev, &mda, &text, &length, &err) == 0)
 			free(text);
+		search(dev, size);
 		dev_close(dev);
 	}
 	free(device);

@@ -74,6 +74,37 @@ int lvm2_mda_read(struct dev *dev, uint64_t offset_bytes, struct lvm2_mda *ret_m
 /** The committed text, checksum verified, trailing NULs cut; freed by the caller. BLKALIGN_ABSENT when the area holds none. */
 int lvm2_text_read(struct dev *dev, const struct lvm2_mda *mda, char **ret_text, size_t *ret_length, struct blkalign_error *reterr);
 
+/* --- what is left of earlier texts --- */
+
+#define LVM2_LEFT_MAX 65536U /* texts of one area */
+
+/** A text that begins in the ring of an area, whether or not the area's header speaks of it. */
+struct lvm2_left {
+	struct lvm2_location
+		location;    /* its checksum is that of the bytes found; nothing on disk says what it should be, unless the header does */
+	const char *vg_name; /* as its first lines say, also of one that is not whole */
+	char vg_id[LVM2_ID_LENGTH + 1];
+	uint64_t seqno;
+	const char *why_not_whole; /* NULL: it is there to its end, and lvm2_vg_decode() takes it */
+	const char *description;   /* of whole ones, where they say so; likewise the next */
+	const char *written_on;
+	uint64_t written_unix; /* or BLKALIGN_UNKNOWN */
+	bool lists_pv;	       /* whole, and the PV asked about is one of the group's */
+};
+struct lvm2_ring {
+	VEC(struct lvm2_left) found; /* in the order in which they lie there */
+	uint64_t unreadable_sectors512;
+	bool more; /* than are kept */
+	struct arena *arena;
+};
+/**
+ * All texts that begin in the ring of `mda`, of which only the place is looked at. Every text of lvm2 begins with a sector, and with name, id and sequence number of its group.
+ * `pv_id` may be NULL. Sectors that cannot be read end a text; 0, -ENOMEM.
+ */
+int lvm2_ring_search(struct dev *dev, const struct lvm2_mda *mda, const char *pv_id, struct lvm2_ring *ret_ring);
+void lvm2_ring_done(struct lvm2_ring *ring);
+#define _cleanup_lvm2_ring_ _cleanup_(lvm2_ring_done)
+
 /* --- the volume group --- */
 
 enum lvm2_segment_type {
@@ -191,6 +222,10 @@ struct lvm2_vg {
 	uint32_t flags;
 	const char *system_id; /* NULL: none */
 	const char *lock_type; /* NULL: none */
+	/* what the end of the text says of how it came to be */
+	const char *description; /* NULL: not said; likewise the next */
+	const char *written_on;	 /* host */
+	uint64_t written_unix;	 /* BLKALIGN_UNKNOWN: not said */
 	struct lvm2_pv *pvs;
 	uint32_t pv_count;
 	struct lvm2_lv *lvs;

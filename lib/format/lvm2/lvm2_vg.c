@@ -141,6 +141,18 @@ static int find_group(struct lvm2_decoder *d, const struct lvm2_node *root, cons
 	return 0;
 }
 
+/* lvm2 does not need these to read a group, so nothing is refused for them. */
+static int decode_origin(struct lvm2_decoder *d, const struct lvm2_node *root)
+{
+	const struct lvm2_node *time = lvm2_text_find(root, "creation_time");
+	int r = lvm2_copy_string(d, root, "description", &d->vg->description);
+
+	if (r >= 0)
+		r = lvm2_copy_string(d, root, "creation_host", &d->vg->written_on);
+	d->vg->written_unix = time && time->kind == LVM2_INTEGER && time->integer >= 0 ? (uint64_t)time->integer : BLKALIGN_UNKNOWN;
+	return r;
+}
+
 static int decode_tree(struct lvm2_decoder *d, const struct lvm2_node *root)
 {
 	const struct lvm2_node *group = NULL, *pvs = NULL, *lvs = NULL;
@@ -148,6 +160,8 @@ static int decode_tree(struct lvm2_decoder *d, const struct lvm2_node *root)
 
 	if (r >= 0)
 		r = decode_group(d, group);
+	if (r >= 0)
+		r = decode_origin(d, root);
 	if (r >= 0)
 		r = lvm2_get_section(d, group, "physical_volumes", &pvs);
 	if (r >= 0)
