@@ -12,15 +12,31 @@ struct show {
 	size_t graphs;
 };
 
-static struct json_object *graph_json(const char *label, const struct blkalign_graph *graph)
+/* What was asked for with -o, by the names of the columns. */
+static struct json_object *columns_json(const struct show *s, const struct blkalign_node *node)
+{
+	struct json_object *o = json_object_new_object();
+
+	for (size_t i = s->columns.usual; i < s->columns.count; i++)
+		json_object_object_add(o, column_key(s->columns.ids[i]), column_json(s->columns.ids[i], node, NULL));
+	return o;
+}
+
+static struct json_object *graph_json(const struct show *s, const char *label, const struct blkalign_graph *graph)
 {
 	struct json_object *o = json_document(), *nodes = json_object_new_array();
 
 	if (label)
 		json_add(o, "target", json_text(label));
 	json_add(o, "source", json_object_new_string(blkalign_graph_source(graph)));
-	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
-		json_object_array_add(nodes, json_node(blkalign_graph_node(graph, i)));
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
+		const struct blkalign_node *node = blkalign_graph_node(graph, i);
+		struct json_object *n = json_node(node);
+
+		if (s->columns.count > s->columns.usual)
+			json_add(n, "columns", columns_json(s, node));
+		json_object_array_add(nodes, n);
+	}
 	json_add(o, "nodes", nodes);
 	json_add(o, "remarks", json_remarks(graph));
 	return o;
@@ -59,7 +75,7 @@ static int show_graph(const struct cli_options *o, const char *label, struct blk
 	int status, r;
 
 	if (o->json) {
-		json_print(graph_json(label, graph), s->lines);
+		json_print(graph_json(s, label, graph), s->lines);
 		return CLI_ALIGNED;
 	}
 	r = blkalign_check(graph, &report, &err);

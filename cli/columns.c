@@ -7,6 +7,8 @@
 #include <strings.h>
 
 #include "columns.h"
+#include "columns_lvm.h"
+#include "json.h"
 
 static const struct {
 	const char *key, *heading, *help;
@@ -33,11 +35,15 @@ static const unsigned usual[] = { COLUMN_NAME,
 
 const char *column_heading(unsigned id)
 {
+	if (id >= COLUMN_LVM)
+		return lvm_columns[id - COLUMN_LVM].heading;
 	return id < BLKALIGN_ATTR_COUNT ? blkalign_attr_info((enum blkalign_attr)id)->heading : worked_out[id - COLUMN_WORKED_OUT].heading;
 }
 
 const char *column_key(unsigned id)
 {
+	if (id >= COLUMN_LVM)
+		return lvm_columns[id - COLUMN_LVM].key;
 	return id < BLKALIGN_ATTR_COUNT ? blkalign_attr_info((enum blkalign_attr)id)->key : worked_out[id - COLUMN_WORKED_OUT].key;
 }
 
@@ -45,15 +51,28 @@ bool column_is_number(unsigned id)
 {
 	if (id < BLKALIGN_ATTR_COUNT)
 		return blkalign_attr_info((enum blkalign_attr)id)->type != BLKALIGN_TYPE_STR;
+	if (id >= COLUMN_LVM)
+		return lvm_columns[id - COLUMN_LVM].form != LVM_TEXT;
 	return id == COLUMN_OFFSET || id == COLUMN_DISK_OFFSET || id == COLUMN_SLOT;
 }
 
+/* Our own names first, then those that pvs, vgs and lvs take. */
 static unsigned find(const char *name)
 {
-	for (unsigned i = COLUMN_WORKED_OUT; i < COLUMN_END; i++)
+	unsigned id = blkalign_attr_find(name);
+	size_t lvm;
+
+	for (unsigned i = COLUMN_WORKED_OUT; i < COLUMN_LVM; i++)
 		if (!strcasecmp(name, column_key(i)) || !strcasecmp(name, column_heading(i)))
 			return i;
-	return blkalign_attr_find(name);
+	if (id != BLKALIGN_ATTR_COUNT)
+		return id;
+	lvm = lvm_column_find(name);
+	if (lvm < lvm_columns_count)
+		return COLUMN_LVM + (unsigned)lvm;
+	for (id = 0; id < BLKALIGN_ATTR_COUNT && !lvm_is_called(column_key(id), name);)
+		id++;
+	return id;
 }
 
 int columns_parse(const char *argument, struct columns *ret_columns)
@@ -90,10 +109,12 @@ static void list_row(const char *heading, const char *key, const char *help)
 
 void columns_list(void)
 {
-	for (unsigned i = COLUMN_WORKED_OUT; i < COLUMN_END; i++)
+	for (unsigned i = COLUMN_WORKED_OUT; i < COLUMN_LVM; i++)
 		list_row(column_heading(i), column_key(i), worked_out[i - COLUMN_WORKED_OUT].help);
 	for (unsigned i = 0; i < BLKALIGN_ATTR_COUNT; i++)
 		list_row(column_heading(i), column_key(i), blkalign_attr_info((enum blkalign_attr)i)->help);
+	for (size_t i = 0; i < lvm_columns_count; i++)
+		list_row(lvm_columns[i].heading, lvm_columns[i].key, lvm_columns[i].help);
 }
 
 static bool ends_with(const char *text, const char *tail)
@@ -239,6 +260,13 @@ static const char *verdict_text(const struct blkalign_node *node, const struct b
 	return "-";
 }
 
+static const struct blkalign_value *attr_value(const struct blkalign_node *node, enum blkalign_attr attr)
+{
+	const struct blkalign_node *owner = lvm_owner(node, attr);
+
+	return owner ? blkalign_node_value(owner, attr) : NULL;
+}
+
 const char *column_text(unsigned id, const struct blkalign_node *node, const struct blkalign_report *report, char *buffer, size_t size)
 {
 	switch (id) {
@@ -259,5 +287,24 @@ const char *column_text(unsigned id, const struct blkalign_node *node, const str
 	default:
 		break;
 	}
-	return value_text((enum blkalign_attr)id, blkalign_node_value(node, (enum blkalign_attr)id), buffer, size);
+	if (id >= COLUMN_LVM) {
+		lvm_column_text(&lvm_columns[id - COLUMN_LVM], node, buffer, size);
+		return *buffer ? buffer : "-";
+	}
+	return value_text((enum blkalign_attr)id, attr_value(node, (enum blkalign_attr)id), buffer, size);
+}
+
+struct json_object *column_json(unsigned id, const struct blkalign_node *node, const struct blkalign_report *report)
+{
+	char buffer[4096];
+	const char *text;
+
+	if (id < BLKALIGN_ATTR_COUNT)
+		return json_value(attr_value(node, (enum blkalign_attr)id));
+	if (id >= COLUMN_LVM && lvm_columns[id - COLUMN_LVM].form != LVM_TEXT)
+		return json_bytes(lvm_column_number(&lvm_columns[id - COLUMN_LVM], node));
+	text = column_text(id, node, report, buffer, sizeof(buffer));
+	if (!strcmp(text, "-"))
+		return NULL;
+	return column_is_number(id) ? json_object_new_uint64(strtoull(text, NULL, 10)) : json_object_new_string(text);
 }

@@ -3,9 +3,11 @@
 #ifndef CLI_COLUMNS_H
 #define CLI_COLUMNS_H
 
+#include <json-c/json.h>
+
 #include "cli.h"
 
-#define COLUMNS_MAX 160U
+#define COLUMNS_MAX 240U
 
 /** Below BLKALIGN_ATTR_COUNT an attribute; above it (which means none), one of these. */
 enum column {
@@ -17,7 +19,7 @@ enum column {
 	COLUMN_SLOT,
 	COLUMN_STATE,
 	COLUMN_VERDICT,
-	COLUMN_END
+	COLUMN_LVM, /* the first of lvm_columns[] */
 };
 
 struct columns {
@@ -35,6 +37,9 @@ const char *column_key(unsigned id);
 bool column_is_number(unsigned id);
 /** Text of a cell for the terminal, "-" when unknown. `report` may be NULL. */
 const char *column_text(unsigned id, const struct blkalign_node *node, const struct blkalign_report *report, char *buffer, size_t size);
+
+/** The value for programs, or NULL: numbers as integers. */
+struct json_object *column_json(unsigned id, const struct blkalign_node *node, const struct blkalign_report *report);
 
 /** Verdict on a node: the worst of its layer lines; UNKNOWN when it has none. */
 enum blkalign_verdict column_verdict(const struct blkalign_node *node, const struct blkalign_report *report);

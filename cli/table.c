@@ -112,7 +112,14 @@ static int headings(struct drawing *d)
 		unsigned id = d->columns->ids[i];
 		int flags = id == COLUMN_NAME ? SCOLS_FL_TREE : column_is_number(id) ? SCOLS_FL_RIGHT : 0;
 
-		if (!scols_table_new_column(d->table, column_heading(id), 0, flags))
+		struct libscols_column *column = scols_table_new_column(d->table, column_heading(id), 0, flags);
+
+		if (!column)
+			return -1;
+		/* A line for each segment: line feeds are the only control characters that come so far. */
+		if (id >= COLUMN_LVM &&
+		    (scols_column_set_safechars(column, "\n") || scols_column_set_flags(column, flags | SCOLS_FL_WRAP) ||
+		     scols_column_set_wrapfunc(column, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL)))
 			return -1;
 	}
 	return 0;

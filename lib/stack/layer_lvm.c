@@ -51,6 +51,20 @@ static int spend(struct stack *stack, struct lvm_state *state, const struct lvm_
 	return r < 0 ? r : BLKALIGN_ABSENT;
 }
 
+/* As pvs counts what is free: old and new text are in the ring together, each from a sector on. Checked against what it printed of the golden groups. */
+static void note_room(struct lvm_pv *pv, const struct lvm2_mda *mda)
+{
+	uint64_t half = (mda->size_bytes - 512) / 2, taken = mda->committed.size_bytes + 512, left = 0;
+
+	if (!mda->committed.ignored && taken < half)
+		left = round_down_u64(half - taken, 512);
+	pv->areas_used += !mda->committed.ignored;
+	if (mda->size_bytes < pv->area_size_bytes)
+		pv->area_size_bytes = mda->size_bytes;
+	if (left < pv->area_free_bytes)
+		pv->area_free_bytes = left;
+}
+
 /* A damaged area is told and passed over: the same text usually stands on other PVs too. */
 static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv *pv, const struct lvm2_area *area)
 {
@@ -58,8 +72,12 @@ static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv
 	struct blkalign_error err;
 	struct lvm2_mda mda;
 	size_t length;
+	struct lvm_copy *copy = &pv->copies[pv->copy_count++];
 	int r = lvm2_mda_read(pv->dev, area->offset_bytes, &mda, &err);
 
+	*copy = (struct lvm_copy){ .area_bytes = area->offset_bytes, .word = r < 0 ? "damaged" : "torn" };
+	if (r >= 0)
+		note_room(pv, &mda);
 	if (r >= 0)
 		r = spend(stack, state, pv, &mda);
 	if (r == 0 && mda.precommitted.size_bytes)
@@ -68,8 +86,10 @@ static int read_area(struct stack *stack, struct lvm_state *state, struct lvm_pv
 				 blkalign_node_name(pv->host), area->offset_bytes);
 	if (r >= 0 && r != BLKALIGN_ABSENT)
 		r = lvm2_text_read(pv->dev, &mda, &text, &length, &err);
-	if (r == BLKALIGN_ABSENT)
+	if (r == BLKALIGN_ABSENT) {
+		copy->word = mda.committed.ignored ? "ignored" : mda.committed.size_bytes ? "not read" : "empty";
 		return 0;
+	}
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
@@ -95,7 +115,12 @@ static int describe_pv(const struct lvm_pv *pv, const struct lvm2_label *label)
 
 static int add_pv(struct stack *stack, struct lvm_state *state, struct blkalign_node *host, struct dev *dev, const struct lvm2_label *label)
 {
-	struct lvm_pv pv = { .host = host, .dev = dev, .group = LVM_NO_GROUP };
+	struct lvm_pv pv = { .host = host,
+			     .dev = dev,
+			     .group = LVM_NO_GROUP,
+			     .area_size_bytes = label->metadata.count ? BLKALIGN_UNKNOWN : 0,
+			     .area_free_bytes = label->metadata.count ? BLKALIGN_UNKNOWN : 0,
+			     .in_use = label->extension_flags & 1 };
 	int r = stack_add_content(stack, BLKALIGN_KIND_PV, "pv", host, &pv.node);
 
 	memcpy(pv.id, label->pv_id, sizeof(pv.id));
@@ -114,6 +139,10 @@ static int add_pv(struct stack *stack, struct lvm_state *state, struct blkalign_
 			pv.metadata_end_bytes = a->offset_bytes + a->size_bytes;
 		r = read_area(stack, state, &pv, a);
 	}
+	if (label->bootloader.count)
+		pv.bootloader = label->bootloader.area[0];
+	if (r >= 0)
+		r = lvm_describe_label(&pv);
 	return r < 0 ? r : vec_push(&state->pvs, pv);
 }
 

@@ -85,23 +85,33 @@ int lvm_note_text(struct stack *stack, struct lvm_state *state, struct lvm_pv *p
 				   .found_on = blkalign_node_name(pv->host),
 				   .area_bytes = mda->offset_bytes };
 	const struct lvm_group *known = find_text(state, fresh.checksum, length);
+	struct lvm_copy *copy = &pv->copies[pv->copy_count - 1];
 	struct blkalign_error err;
 	int r;
 
+	copy->checksum = fresh.checksum;
+	copy->word = "foreign";
 	/* Every PV carries the same text: it is decoded once. */
 	if (known && !lists(known->vg, pv->id))
 		return remark_foreign(stack, pv, known->vg);
 	if (known) {
+		copy->seqno = known->vg->seqno;
+		copy->word = NULL;
 		note_on_pv(state, pv, known, known->vg->seqno);
 		return 0;
 	}
 	r = lvm2_vg_decode(text, length, &fresh.vg, &err);
 	if (r == -ENOMEM)
 		return r;
-	if (r < 0)
+	if (r < 0) {
+		copy->word = "torn";
 		return graph_remark(stack_graph(stack), "%s: LVM2 %s", blkalign_node_name(pv->host), err.message);
-	if (lists(fresh.vg, pv->id))
+	}
+	copy->seqno = fresh.vg->seqno;
+	if (lists(fresh.vg, pv->id)) {
+		copy->word = NULL;
 		return keep_text(stack, state, pv, fresh);
+	}
 	r = remark_foreign(stack, pv, fresh.vg);
 	lvm2_vg_free(fresh.vg);
 	return r;
@@ -334,6 +344,8 @@ static int build(struct stack *stack, struct lvm_state *state, struct lvm_group 
 		if (r >= 0 && pvs[i])
 			r = remark_pv(stack_graph(stack), vg, &vg->pvs[i], pvs[i]);
 	}
+	if (r >= 0)
+		r = lvm_describe_group(g, pvs);
 	if (r >= 0)
 		r = remark_group(stack, state, g);
 	return r < 0 ? r : lvm_add_volumes(stack, state, vg, pvs);

@@ -17,6 +17,7 @@ static void volumes_done(struct lvm_volumes *v)
 {
 	free(v->nodes);
 	free(v->devs);
+	free(v->partial);
 	free(v->whole);
 	free(v->merging);
 	free(v->bare);
@@ -237,6 +238,8 @@ static int add_volume(struct lvm_volumes *v, uint32_t index, const char *suffix)
 	text_join(name, sizeof(name), face_of(v, lv)->name, suffix, "");
 	r = describe(v, node, lv, name, lv->internal);
 	if (r >= 0)
+		r = lvm_describe_volume(v, index, node);
+	if (r >= 0)
 		r = connect_volume(v, node, lv);
 	if (r >= 0)
 		r = set_blocks(node, BLKALIGN_ATTR_LOGICAL_BLOCK);
@@ -256,12 +259,13 @@ int lvm_add_volumes(struct stack *stack, struct lvm_state *state, const struct l
 		return 0;
 	v.nodes = calloc(vg->lv_count, sizeof(struct blkalign_node *));
 	v.devs = calloc(vg->lv_count, sizeof(struct dev *));
+	v.partial = calloc(vg->lv_count, sizeof(bool));
 	v.whole = calloc(vg->lv_count, sizeof(bool));
 	v.merging = calloc(vg->lv_count, sizeof(bool));
 	v.bare = calloc(vg->lv_count, sizeof(struct dev *));
 	v.thin_pools = calloc(vg->lv_count, sizeof(struct lvm_thin_pool *));
 	suffixes = calloc(vg->lv_count, sizeof(*suffixes));
-	if (!v.nodes || !v.devs || !v.whole || !v.merging || !v.bare || !v.thin_pools || !suffixes)
+	if (!v.nodes || !v.devs || !v.partial || !v.whole || !v.merging || !v.bare || !v.thin_pools || !suffixes)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < vg->pv_count; i++)
 		partial = partial || !pvs[i];

@@ -27,6 +27,7 @@ struct lvm_volumes {
 	char words[64];			   /* VG_STATE */
 	struct blkalign_node **nodes;	   /* by lv */
 	struct dev **devs;		   /* by lv; NULL where a plain read would not give the volume's bytes */
+	bool *partial;			   /* by lv: a part of it lies on a PV that is missing */
 	bool *whole;			   /* by lv: every part of the device is there */
 	bool *merging;			   /* by lv: a snapshot is being merged into it */
 	struct dev **bare;		   /* by lv: then, its own bytes, without those of the snapshot */
@@ -55,6 +56,8 @@ int lvm_open_raid(struct lvm_volumes *v, uint32_t index, struct blkalign_node *n
 int lvm_give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev);
 /** The first reference of that role, or NULL. */
 const struct lvm2_ref *lvm_find_ref(const struct lvm2_segment *segment, enum lvm2_role role);
+/** What `lvs` knows of volume `index` besides its name, size and type. */
+int lvm_describe_volume(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node);
 /** Fill `referenced` and `group_refusal`. 0 or -ENOMEM. */
 int lvm_find_referenced(struct lvm_volumes *v);
 /** Why volume `index` is not to be written, or NULL. Static. */

@@ -169,6 +169,7 @@ struct lvm2_segment {
 	uint32_t device_id;	  /* thin: in the pool's metadata */
 	uint32_t data_areas;	  /* refs with role data */
 	uint32_t data_copies;	  /* raid10, raid1 and mirror; else 1 */
+	bool zeroes;		  /* thin pool: new blocks are zeroed */
 	bool merging;		  /* snapshot that is being merged into its origin */
 	/* cache whose pool is one volume for both: where they are in it; size 0 otherwise */
 	struct lvm2_area cache_metadata, cache_data;
@@ -190,6 +191,10 @@ enum lvm2_flag {
 	LVM2_OTHER = 1 << 10,	     /* known to lvm2, of no consequence for a reader */
 	LVM2_WRITE_MOSTLY = 1 << 11, /* raid1 image that is read only when no other one can be */
 	LVM2_ALLOCATABLE = 1 << 12,  /* PV: new volumes may be put there */
+	LVM2_RESIZEABLE = 1 << 13,
+	LVM2_FIXED_MINOR = 1 << 14,
+	LVM2_LOCKED = 1 << 15,		/* against changes of where it lies */
+	LVM2_ACTIVATION_SKIP = 1 << 16, /* left out where all volumes of a group are activated */
 };
 
 struct lvm2_pv {
@@ -201,6 +206,7 @@ struct lvm2_pv {
 	uint64_t pe_count;
 	struct lvm2_area bootloader; /* size 0: none */
 	uint32_t flags;
+	const char *tags; /* with commas between them; NULL: none */
 };
 
 struct lvm2_lv {
@@ -212,6 +218,10 @@ struct lvm2_lv {
 	uint64_t size_bytes;	       /* without room for a reshape */
 	struct lvm2_segment *segments; /* ascending, without gaps; at least one */
 	uint32_t segment_count;
+	const char *tags;	/* as of PVs */
+	const char *allocation; /* "normal", "cling", ...; NULL: the group's */
+	const char *created_on; /* host; NULL: not said */
+	uint64_t created_unix;	/* 0: not said */
 };
 
 struct lvm2_vg {
@@ -222,6 +232,10 @@ struct lvm2_vg {
 	uint32_t flags;
 	const char *system_id; /* NULL: none */
 	const char *lock_type; /* NULL: none */
+	const char *tags;
+	const char *allocation;
+	uint64_t max_lvs, max_pvs; /* 0: no limit */
+	uint64_t metadata_copies;  /* 0: lvm2 does not care how many areas are in use */
 	/* what the end of the text says of how it came to be */
 	const char *description; /* NULL: not said; likewise the next */
 	const char *written_on;	 /* host */

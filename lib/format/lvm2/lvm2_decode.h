@@ -25,13 +25,17 @@ enum lvm2_flag_owner { LVM2_FLAGS_VG, LVM2_FLAGS_PV, LVM2_FLAGS_LV };
 int lvm2_get_number(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max, uint64_t *ret);
 /** The same, `*ret` left as it is when there is no such entry. */
 int lvm2_get_number_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max, uint64_t *ret);
-/** The same in units of 512 bytes, 0 to `max_sectors512` (at most UINT64_MAX / 512); the result in bytes. */
+/** A number that no reader needs: 0 where there is none from 0 on, for which nothing is refused. */
+uint64_t lvm2_any_number(const struct lvm2_node *section, const char *key);
+/** As lvm2_get_number_or() in units of 512 bytes, 0 to `max_sectors512` (at most UINT64_MAX / 512); the result in bytes. */
 int lvm2_get_sectors_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max_sectors512,
 			uint64_t *ret_bytes);
 /** The string node under `key`, or NULL when there is none or it is something else. */
 const struct lvm2_node *lvm2_get_string(const struct lvm2_node *section, const char *key);
 /** A terminated copy in the group's arena; NULL in `*ret` when there is no such entry. */
 int lvm2_copy_string(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, const char **ret);
+/** The strings of the array under `key` with commas between them; NULL in `*ret` when there are none. */
+int lvm2_copy_strings(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, const char **ret);
 /** The entry "id", hyphens taken out. */
 int lvm2_get_id(struct lvm2_decoder *d, const struct lvm2_node *section, char ret[LVM2_ID_LENGTH + 1]);
 /** The arrays "status" and "flags". An unknown word in "status" is refused, in "flags" ignored, as lvm2 does. */

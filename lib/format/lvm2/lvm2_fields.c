@@ -28,6 +28,13 @@ int lvm2_get_number(struct lvm2_decoder *d, const struct lvm2_node *section, con
 	return 0;
 }
 
+uint64_t lvm2_any_number(const struct lvm2_node *section, const char *key)
+{
+	const struct lvm2_node *n = lvm2_text_find(section, key);
+
+	return n && n->kind == LVM2_INTEGER && n->integer > 0 ? (uint64_t)n->integer : 0;
+}
+
 int lvm2_get_sectors_or(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, uint64_t max_sectors512,
 			uint64_t *ret_bytes)
 {
@@ -54,6 +61,24 @@ int lvm2_copy_string(struct lvm2_decoder *d, const struct lvm2_node *section, co
 	if (!n)
 		return 0;
 	*ret = arena_strndup(d->vg->arena, n->text, n->text_length);
+	return *ret ? 0 : -ENOMEM;
+}
+
+int lvm2_copy_strings(struct lvm2_decoder *d, const struct lvm2_node *section, const char *key, const char **ret)
+{
+	const struct lvm2_node *list = lvm2_text_find(section, key);
+	_cleanup_strbuf_ struct strbuf joined = { 0 };
+
+	*ret = NULL;
+	if (!list || list->kind != LVM2_ARRAY || !list->first)
+		return 0;
+	for (const struct lvm2_node *n = list->first; n; n = n->next) {
+		if (n->kind != LVM2_STRING)
+			continue;
+		strbuf_add(&joined, joined.length ? "," : "");
+		strbuf_addn(&joined, n->text, n->text_length);
+	}
+	*ret = joined.failed ? NULL : arena_strdup(d->vg->arena, strbuf_text(&joined));
 	return *ret ? 0 : -ENOMEM;
 }
 
@@ -111,9 +136,10 @@ static const struct word {
 	{ LVM2_FLAGS_LV, "REBUILD", LVM2_REBUILD },
 	{ LVM2_FLAGS_LV, "NOTSYNCED", LVM2_NOTSYNCED },
 	{ LVM2_FLAGS_LV, "CACHE_VOL", LVM2_CACHE_VOL },
-	{ LVM2_FLAGS_LV, "FIXED_MINOR", LVM2_OTHER },
+	{ LVM2_FLAGS_LV, "FIXED_MINOR", LVM2_FIXED_MINOR },
 	{ LVM2_FLAGS_LV, "PVMOVE", LVM2_OTHER },
-	{ LVM2_FLAGS_LV, "LOCKED", LVM2_OTHER },
+	{ LVM2_FLAGS_LV, "LOCKED", LVM2_LOCKED },
+	{ LVM2_FLAGS_LV, "ACTIVATION_SKIP", LVM2_ACTIVATION_SKIP },
 	{ LVM2_FLAGS_LV, "WRITEMOSTLY", LVM2_WRITE_MOSTLY },
 	{ LVM2_FLAGS_PV, "ALLOCATABLE", LVM2_ALLOCATABLE },
 	{ LVM2_FLAGS_PV, "EXPORTED", LVM2_EXPORTED },
@@ -123,7 +149,7 @@ static const struct word {
 	{ LVM2_FLAGS_VG, "EXPORTED", LVM2_EXPORTED },
 	{ LVM2_FLAGS_VG, "CLUSTERED", LVM2_CLUSTERED },
 	{ LVM2_FLAGS_VG, "SHARED", LVM2_SHARED },
-	{ LVM2_FLAGS_VG, "RESIZEABLE", LVM2_OTHER },
+	{ LVM2_FLAGS_VG, "RESIZEABLE", LVM2_RESIZEABLE },
 	{ LVM2_FLAGS_VG, "PVMOVE", LVM2_OTHER },
 };
 

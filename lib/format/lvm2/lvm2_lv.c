@@ -76,6 +76,19 @@ static int decode_names(struct lvm2_decoder *d, const struct lvm2_node *section)
 	return 0;
 }
 
+/* What no reader needs to find the data. */
+static int decode_origin(struct lvm2_decoder *d, const struct lvm2_node *section, struct lvm2_lv *lv)
+{
+	int r = lvm2_copy_strings(d, section, "tags", &lv->tags);
+
+	if (r >= 0)
+		r = lvm2_copy_string(d, section, "allocation_policy", &lv->allocation);
+	if (r >= 0)
+		r = lvm2_copy_string(d, section, "creation_host", &lv->created_on);
+	lv->created_unix = lvm2_any_number(section, "creation_time");
+	return r;
+}
+
 int lvm2_decode_lvs(struct lvm2_decoder *d, const struct lvm2_node *section)
 {
 	struct lvm2_vg *vg = d->vg;
@@ -94,6 +107,8 @@ int lvm2_decode_lvs(struct lvm2_decoder *d, const struct lvm2_node *section)
 		r = lvm2_get_id(d, n, lv->id);
 		if (r >= 0)
 			r = lvm2_get_flags(d, n, LVM2_FLAGS_LV, &lv->flags);
+		if (r >= 0)
+			r = decode_origin(d, n, lv);
 		if (r >= 0)
 			r = decode_segments(d, n, lv);
 		if (r < 0)

@@ -386,6 +386,7 @@ static int decode_numbers(struct lvm2_decoder *d, const struct lvm2_node *sectio
 		r = lvm2_get_number_or(d, section, "transaction_id", UINT64_MAX, &s->transaction_id);
 	if (r >= 0)
 		r = lvm2_get_number_or(d, section, "device_id", UINT32_MAX, &device_id);
+	s->zeroes = s->type == LVM2_THIN_POOL && lvm2_any_number(section, "zero_new_blocks");
 	s->device_id = (uint32_t)device_id;
 	return r >= 0 && s->type == LVM2_CACHE ? decode_cache_areas(d, section, s) : r;
 }

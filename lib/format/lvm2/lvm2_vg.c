@@ -15,6 +15,8 @@ static int decode_pv(struct lvm2_decoder *d, const struct lvm2_node *section, st
 	if (r >= 0)
 		r = lvm2_get_flags(d, section, LVM2_FLAGS_PV, &pv->flags);
 	if (r >= 0)
+		r = lvm2_copy_strings(d, section, "tags", &pv->tags);
+	if (r >= 0)
 		r = lvm2_get_sectors_or(d, section, "dev_size", UINT64_MAX / 512, &pv->size_bytes);
 	if (r >= 0)
 		r = lvm2_get_number(d, section, "pe_start", UINT64_MAX / 512, &sectors512);
@@ -115,6 +117,20 @@ static int decode_group(struct lvm2_decoder *d, const struct lvm2_node *section)
 	return r;
 }
 
+/* What no reader needs to find the data. */
+static int decode_wishes(struct lvm2_decoder *d, const struct lvm2_node *section)
+{
+	struct lvm2_vg *vg = d->vg;
+	int r = lvm2_copy_strings(d, section, "tags", &vg->tags);
+
+	if (r >= 0)
+		r = lvm2_copy_string(d, section, "allocation_policy", &vg->allocation);
+	vg->max_lvs = lvm2_any_number(section, "max_lv");
+	vg->max_pvs = lvm2_any_number(section, "max_pv");
+	vg->metadata_copies = lvm2_any_number(section, "metadata_copies");
+	return r;
+}
+
 /* The text holds one group, and beside it the entries that say what it is. */
 static int find_group(struct lvm2_decoder *d, const struct lvm2_node *root, const struct lvm2_node **ret)
 {
@@ -160,6 +176,8 @@ static int decode_tree(struct lvm2_decoder *d, const struct lvm2_node *root)
 
 	if (r >= 0)
 		r = decode_group(d, group);
+	if (r >= 0)
+		r = decode_wishes(d, group);
 	if (r >= 0)
 		r = decode_origin(d, root);
 	if (r >= 0)
