@@ -16,12 +16,12 @@
 #define LVM2_AREAS_MAX	   16U
 #define LVM2_MDA_MIN_BYTES (4 * KIB)
 #define LVM2_MDA_MAX_BYTES GIB
-#define LVM2_TEXT_MAX	   (64 * MIB)
-#define LVM2_TEXT_NODES	   4000000U /* entries of one text */
+#define LVM2_TEXT_MAX	   (32 * MIB)
+#define LVM2_TEXT_MEMORY   (36 * MIB) /* a text and its entries: as lvm2 writes them, of more volumes than are read */
 #define LVM2_SECTION_DEPTH 16U
 #define LVM2_PVS_MAX	   65536U
-#define LVM2_LVS_MAX	   65536U
-#define LVM2_SEGMENTS_MAX  1048576U
+#define LVM2_LVS_MAX	   32768U
+#define LVM2_SEGMENTS_MAX  131072U
 #define LVM2_STRIPES_MAX   128U /* areas of one segment */
 #define LVM2_NAME_MAX	   128U
 #define LVM2_VOLUME_DEPTH  16U /* volumes made of volumes */

@@ -5,8 +5,9 @@
 #include "format/lvm2/lvm2_decode.h"
 
 struct claim {
-	uint32_t pv;
-	uint32_t lv;
+	uint32_t lv;	/* whose it is */
+	uint32_t index; /* of the PV or volume that it is on */
+	bool on_pv;
 	uint64_t extent;
 	uint64_t count;
 };
@@ -31,6 +32,14 @@ uint64_t lvm2_extents_taken(const struct lvm2_segment *s, const struct lvm2_ref 
 	return extents / areas + (extents % areas > 0);
 }
 
+/* What is used whole, by one alone: parts of pools and caches, a raid image's metadata, a snapshot's store. Origins and thin pools have many users, a mirror's log one in each segment. */
+static bool is_claimed_whole(const struct lvm2_segment *s, const struct lvm2_ref *ref)
+{
+	if (ref->role == LVM2_ROLE_DATA || ref->role == LVM2_ROLE_METADATA || ref->role == LVM2_ROLE_COW)
+		return true;
+	return s->type == LVM2_CACHE && (ref->role == LVM2_ROLE_ORIGIN || ref->role == LVM2_ROLE_POOL);
+}
+
 static int check_ref(const struct lvm2_vg *vg, const struct lvm2_lv *lv, const struct lvm2_segment *s, const struct lvm2_ref *ref,
 		     claims_t *claims, struct blkalign_error *reterr)
 {
@@ -42,18 +51,23 @@ static int check_ref(const struct lvm2_vg *vg, const struct lvm2_lv *lv, const s
 					  "volume %s/%s takes %" PRIu64 " extents from extent %" PRIu64 " of %s, which has %" PRIu64,
 					  vg->name, lv->name, count, ref->extent,
 					  ref->on_pv ? vg->pvs[ref->index].key : vg->lvs[ref->index].name, room);
-	if (!ref->on_pv)
+	if (!count && !is_claimed_whole(s, ref))
 		return 0;
-	return vec_push(claims,
-			((struct claim){ .pv = ref->index, .lv = (uint32_t)(lv - vg->lvs), .extent = ref->extent, .count = count }));
+	return vec_push(claims, ((struct claim){ .lv = (uint32_t)(lv - vg->lvs),
+						 .index = ref->index,
+						 .on_pv = ref->on_pv,
+						 .extent = ref->extent,
+						 .count = count ? count : room }));
 }
 
 static int by_place(const void *a, const void *b)
 {
 	const struct claim *x = a, *y = b;
 
-	if (x->pv != y->pv)
-		return x->pv < y->pv ? -1 : 1;
+	if (x->on_pv != y->on_pv)
+		return x->on_pv ? -1 : 1;
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
 	return (x->extent > y->extent) - (x->extent < y->extent);
 }
 
@@ -73,10 +87,11 @@ static int check_overlap(const struct lvm2_vg *vg, claims_t *claims, struct blka
 	for (size_t i = 1; i < claims->count; i++) {
 		const struct claim *a = &claims->data[i - 1], *b = &claims->data[i];
 
-		if (a->pv == b->pv && b->extent < a->extent + a->count)
+		if (a->on_pv == b->on_pv && a->index == b->index && b->extent < a->extent + a->count)
 			return blkalign_error_set(reterr, -EPROTO, NULL, BLKALIGN_UNKNOWN,
 						  "volumes %s/%s and %s/%s both claim extent %" PRIu64 " of %s", vg->name,
-						  vg->lvs[a->lv].name, vg->name, vg->lvs[b->lv].name, b->extent, vg->pvs[a->pv].key);
+						  vg->lvs[a->lv].name, vg->name, vg->lvs[b->lv].name, b->extent,
+						  a->on_pv ? vg->pvs[a->index].key : vg->lvs[a->index].name);
 	}
 	return 0;
 }

@@ -23,7 +23,7 @@ static struct lvm2_node *add(struct arena *arena, struct lvm2_node *section, con
 	n->kind = kind;
 	if (key) {
 		n->key = arena_strdup(arena, key);
-		n->key_length = (uint32_t)strlen(key);
+		n->key_length = LVM2_NODE_KEY(strlen(key));
 	}
 	if (key && !n->key)
 		return NULL;
@@ -60,7 +60,7 @@ int lvm2_tree_add_string(struct arena *arena, struct lvm2_node *section, const c
 	if (!n)
 		return -ENOMEM;
 	n->text = arena_strdup(arena, text);
-	n->text_length = (uint32_t)strlen(text);
+	n->text_length = LVM2_NODE_LENGTH(strlen(text));
 	return n->text ? 0 : -ENOMEM;
 }
 

@@ -50,6 +50,16 @@ bool lvm2_is_name_character(char c)
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' || c == '_' || c == '.' || c == '-';
 }
 
+bool lvm2_is_signature_key(const char *key, size_t length)
+{
+	static const char *const keys[] = { "contents", "version", "description", "creation_host", "creation_time" };
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strlen(keys[i]) == length && !memcmp(key, keys[i], length))
+			return true;
+	return false;
+}
+
 /* What lvm2 makes itself bears these. */
 static const char *reserved(const char *name)
 {
@@ -77,5 +87,7 @@ const char *lvm2_name_refusal(const char *name, bool volume)
 	for (const char *c = name; *c; c++)
 		if (!lvm2_is_name_character(*c))
 			return "it has characters other than letters, digits and + _ . -";
+	if (!volume && lvm2_is_signature_key(name, strlen(name)))
+		return "the metadata uses this word for itself";
 	return volume ? reserved(name) : NULL;
 }

@@ -330,6 +330,8 @@ static int check_numbers(struct lvm2_decoder *d, const struct lvm2_node *section
 	case LVM2_SNAPSHOT:
 		if (s->ref_count != 2)
 			return LVM2_REFUSE(d, section, "a snapshot needs one of \"cow_store\" and \"merging_store\"");
+		if (s->refs[0].index == s->refs[1].index)
+			return LVM2_REFUSE(d, section, "a snapshot whose store is its origin");
 		s->reshape_extents = 0;
 		return 0;
 	case LVM2_THIN_POOL:

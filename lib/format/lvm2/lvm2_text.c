@@ -2,6 +2,7 @@
 /*
  * One pass, no token list and no allocation per token: a text of ten thousand volumes is some 4 MB and 200,000 nodes.
  */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "format/lvm2/lvm2_text.h"
@@ -12,7 +13,7 @@ struct parser {
 	const char *text;
 	size_t length;
 	size_t at;
-	uint32_t nodes;
+	uint32_t nodes, nodes_max;
 	struct lvm2_node *spare; /* nodes are allocated by the hundred */
 	size_t spares;
 	struct arena *arena;
@@ -104,7 +105,7 @@ static struct lvm2_node *new_node(struct parser *p, enum lvm2_node_kind kind)
 {
 	struct lvm2_node *n;
 
-	if (p->nodes == LVM2_TEXT_NODES)
+	if (p->nodes == p->nodes_max)
 		return NULL;
 	if (!p->spares) {
 		p->spare = arena_alloc(p->arena, NODES_AT_ONCE * sizeof(*n));
@@ -116,14 +117,15 @@ static struct lvm2_node *new_node(struct parser *p, enum lvm2_node_kind kind)
 	p->spares--;
 	p->nodes++;
 	n->kind = kind;
-	n->offset = (uint32_t)p->at;
+	n->offset = LVM2_NODE_LENGTH(p->at);
 	return n;
 }
 
 static int no_node(struct parser *p)
 {
-	if (p->nodes == LVM2_TEXT_NODES)
-		return lvm2_text_error(p->reterr, -E2BIG, p->text, p->at, "more than %u entries", LVM2_TEXT_NODES);
+	if (p->nodes == p->nodes_max)
+		return lvm2_text_error(p->reterr, -E2BIG, p->text, p->at, "more than %" PRIu32 " entries in a text of %zu bytes",
+				       p->nodes_max, p->length);
 	return -ENOMEM;
 }
 
@@ -142,7 +144,7 @@ static int unescape(struct parser *p, struct lvm2_node *n)
 		copy[to++] = n->text[i];
 	}
 	n->text = copy;
-	n->text_length = to;
+	n->text_length = LVM2_NODE_LENGTH(to);
 	return 0;
 }
 
@@ -168,7 +170,7 @@ static int parse_string(struct parser *p, struct lvm2_node *n)
 	}
 	if (at >= p->length)
 		return FAIL(p, start, "the string that begins here does not end");
-	n->text_length = (uint32_t)(text + at - n->text);
+	n->text_length = LVM2_NODE_LENGTH((uint64_t)(text + at - n->text));
 	p->at = at + 1;
 	return escaped ? unescape(p, n) : 0;
 }
@@ -208,7 +210,7 @@ static int parse_number(struct parser *p, struct lvm2_node *n)
 		return 0;
 	n->kind = LVM2_NUMBER;
 	n->text = p->text + start;
-	n->text_length = (uint32_t)(p->at - start);
+	n->text_length = LVM2_NODE_LENGTH(p->at - start);
 	return 0;
 }
 
@@ -246,7 +248,7 @@ static int parse_array(struct parser *p, struct lvm2_node *n)
 		end = &item->next;
 	} while (take(p, ','));
 	if (!take(p, ']'))
-		return FAIL(p, p->at, "expected \",\" or \"]\" in the array that begins at byte %u", n->offset);
+		return FAIL(p, p->at, "expected \",\" or \"]\" in the array that begins at byte %u", (unsigned)n->offset);
 	return 0;
 }
 
@@ -255,6 +257,7 @@ static int parse_array(struct parser *p, struct lvm2_node *n)
 static int parse_key(struct parser *p, struct lvm2_node *n)
 {
 	char c = peek(p);
+	size_t length;
 	int r;
 
 	if (c == '"' || c == '\'') {
@@ -262,18 +265,21 @@ static int parse_key(struct parser *p, struct lvm2_node *n)
 		if (r < 0)
 			return r;
 		n->key = n->text;
-		n->key_length = n->text_length;
+		length = n->text_length;
 	} else {
 		size_t at = p->at;
 
 		n->key = p->text + at;
 		while (at < p->length && is(p->text[at], KEY))
 			at++;
-		n->key_length = (uint32_t)(at - p->at);
+		length = at - p->at;
 		p->at = at;
 	}
-	if (!n->key_length)
+	if (!length)
 		return FAIL(p, p->at, "expected the name of an entry");
+	if (length > LVM2_KEY_MAX)
+		return FAIL(p, n->offset, "the name of an entry is longer than %u characters", LVM2_KEY_MAX);
+	n->key_length = LVM2_NODE_KEY(length);
 	return 0;
 }
 
@@ -368,6 +374,7 @@ int lvm2_text_parse(const char *text, size_t length, struct arena *arena, struct
 
 	if (length > LVM2_TEXT_MAX)
 		return blkalign_error_set(reterr, -E2BIG, NULL, BLKALIGN_UNKNOWN, "a metadata text of %zu bytes", length);
+	p.nodes_max = (uint32_t)((LVM2_TEXT_MEMORY - length) / sizeof(*root));
 	root = new_node(&p, LVM2_SECTION);
 	if (!root)
 		return -ENOMEM;

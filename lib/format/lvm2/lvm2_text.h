@@ -8,6 +8,8 @@
 #ifndef FORMAT_LVM2_TEXT_H
 #define FORMAT_LVM2_TEXT_H
 
+#include <assert.h>
+
 #include "format/lvm2/lvm2.h"
 
 enum lvm2_node_kind {
@@ -24,19 +26,25 @@ struct lvm2_slice {
 	uint32_t length;
 };
 
+#define LVM2_KEY_MAX 511U
+static_assert(LVM2_TEXT_MAX <= 1U << 26);
+
+/** There are hundreds of thousands of them: 32 bytes each. */
 struct lvm2_node {
 	struct lvm2_node *next; /* in the same section or array */
 	union {
 		struct lvm2_node *first; /* of a section or array */
-		const char *text;	 /* of strings (escapes resolved) and numbers that are kept as text */
+		const char *text;	 /* of strings (escapes resolved) and of numbers that are no integers */
 		int64_t integer;
 	};
-	const char *key; /* NULL in arrays */
-	uint32_t key_length;
-	uint32_t text_length;
-	uint32_t offset; /* of the entry in the text */
-	enum lvm2_node_kind kind;
+	const char *key;      /* NULL in arrays */
+	uint64_t offset : 26; /* of the entry in the text */
+	uint64_t text_length : 26;
+	uint64_t key_length : 9;
+	uint64_t kind : 3; /* enum lvm2_node_kind */
 };
+#define LVM2_NODE_LENGTH(length) ((length) & ((UINT64_C(1) << 26) - 1)) /* of text that is not longer than one may be */
+#define LVM2_NODE_KEY(length)	 ((length)&LVM2_KEY_MAX)
 
 /** The whole text as one section without a key; memory from `arena`. */
 int lvm2_text_parse(const char *text, size_t length, struct arena *arena, struct lvm2_node **ret_root, struct blkalign_error *reterr);
@@ -44,6 +52,9 @@ int lvm2_text_parse(const char *text, size_t length, struct arena *arena, struct
 /** blkalign_error_set() with line and column of byte `offset` in front of the message. */
 int lvm2_text_error(struct blkalign_error *reterr, int code, const char *text, size_t offset, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
+
+/** Of an entry that stands beside the group and says who wrote it and when: no group can bear such a name. */
+bool lvm2_is_signature_key(const char *key, size_t length);
 
 /** The entry of this key, or NULL. */
 const struct lvm2_node *lvm2_text_find(const struct lvm2_node *section, const char *key);

@@ -149,6 +149,8 @@ static int find_group(struct lvm2_decoder *d, const struct lvm2_node *root, cons
 			continue;
 		if (group)
 			return LVM2_REFUSE(d, n, "a second volume group in one text");
+		if (lvm2_is_signature_key(n->key, n->key_length))
+			return LVM2_REFUSE(d, n, "a volume group that bears the name of what stands beside it");
 		group = n;
 	}
 	if (!group || version != 1)

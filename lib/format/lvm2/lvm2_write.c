@@ -147,13 +147,7 @@ static void put_comment(struct strbuf *out, const char *text)
 static void put_named_string(struct strbuf *out, const char *key, const char *text)
 {
 	strbuf_printf(out, "%s = ", key);
-	put_string(out, &(struct lvm2_node){ .text = text, .text_length = (uint32_t)strlen(text) });
-}
-
-static bool by_signature(const struct lvm2_node *n)
-{
-	return is_key(n, "contents") || is_key(n, "version") || is_key(n, "description") || is_key(n, "creation_host") ||
-	       is_key(n, "creation_time");
+	put_string(out, &(struct lvm2_node){ .text = text, .text_length = LVM2_NODE_LENGTH(strlen(text)) });
 }
 
 static void put_signature(struct strbuf *out, const struct lvm2_signature *s)
@@ -181,7 +175,7 @@ static void put_top(struct strbuf *out, const struct lvm2_node *root, bool secti
 		struct lvm2_node alone = *n, top = { .kind = LVM2_SECTION, .first = &alone };
 
 		alone.next = NULL;
-		if ((n->kind == LVM2_SECTION) == sections && !by_signature(n))
+		if ((n->kind == LVM2_SECTION) == sections && !lvm2_is_signature_key(n->key, n->key_length))
 			put_entries(out, &top, LEVEL_TOP);
 	}
 }

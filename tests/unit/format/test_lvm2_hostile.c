@@ -329,6 +329,15 @@ static const struct {
 	{ "21: thin volume is its own pool", "\nthin1 {", "thin_pool = \"pool\"", "thin_pool = \"thin1\"", "lies on itself" },
 	{ "21: thin clones of each other lie nowhere", "\nthin1 {", "device_id = 1", "device_id = 1 origin = \"thin2\"", NULL },
 	{ "22: two volumes on one extent", "\nlin {", "\"pv0\", 0", "\"pv0\", 4", "both claim extent 4 of pv0" },
+	{ "22: a volume on an extent of another's image", "\nerr {", "type = \"error\"",
+	  "type = \"striped\" stripe_count = 1 stripes = [ \"r1_rimage_0\", 3 ]", "both claim extent 3 of r1_rimage_0" },
+	{ "22: a volume on the metadata of a pool", "\nerr {", "type = \"error\"",
+	  "type = \"striped\" stripe_count = 1 stripes = [ \"pool_tmeta\", 0 ]", "both claim extent 0 of pool_tmeta" },
+	{ "22: one metadata volume for two images", "\nr1 {", "\"r1_rmeta_1\"", "\"r1_rmeta_0\"", "both claim extent 0 of r1_rmeta_0" },
+	{ "22: one store for two snapshots", "\nerr {", "type = \"error\"", "type = \"snapshot\" origin = \"lin\" cow_store = \"snap\"",
+	  "both claim extent 0 of snap" },
+	{ "22: a snapshot whose store is its origin", "\nsnapshot0 {", "cow_store = \"snap\"", "cow_store = \"org\"",
+	  "whose store is its origin" },
 	{ "23: unknown PV", "\nlin {", "\"pv0\"", "\"pv9\"", "no volume is named \"pv9\"" },
 	{ "23: PV id of another alphabet", "\npv1 {", "id = \"", "id = \"@\" x = \"", "is not an id" },
 	{ "23: PV without an id", "\npv1 {", "id = ", "idd = ", "has no \"id\"" },
@@ -437,12 +446,19 @@ static void test_repeated(void **state)
 		{ "13: a number of 10,000 digits", "contents=\"Text Format Volume Group\" version=", "1", 10000, "",
 		  "not a number from 0 to 1" },
 		{ "13: 10,000 minus signs", "a=", "-", 10000, "", "expected a number" },
+		{ "14: a group named as what stands beside it", "contents=\"Text Format Volume Group\" version=1 ", "creation_host{}", 1,
+		  "", "bears the name of what stands beside it" },
 		{ "15: a key of 4 KiB", "contents=\"Text Format Volume Group\" version=1 ", "n", 4096, "{}",
+		  "is longer than 511 characters" },
+		{ "15: a key of 511", "contents=\"Text Format Volume Group\" version=1 ", "n", 511, "{}",
 		  "a name that lvm2 does not allow" },
+		{ "15: a key of 512", "contents=\"Text Format Volume Group\" version=1 ", "n", 512, "{}", "is longer than 511 characters" },
 		{ "14: the same key 200,000 times", "", "a=1 ", 200000, "", "\"a\" comes twice" },
 		{ "15: a string of 1 MB that does not end", "a=\"", "x", 1000000, "", "does not end" },
 		{ "15: 500,000 escapes", "a=\"", "\\\\", 500000, "\"", "does not say that its contents are" },
 		{ "an array of 500,000 numbers", "a=[0", ",1", 500000, "]", "does not say that its contents are" },
+		{ "as many entries as are held", "a=[0", ",1", 1110000, "]", "does not say that its contents are" },
+		{ "more entries than are held", "a=[0", ",1", 1111000, "]", "more than 1110" },
 		{ "a comment of 1 MB", "", "#", 1000000, "", "does not say that its contents are" },
 		{ "500,000 comments", "", "#\n", 500000, "", "does not say that its contents are" },
 	};
@@ -529,7 +545,7 @@ static void test_many(void **state)
 	(void)state;
 	check_many(10000, true, NULL);
 	check_many(LVM2_LVS_MAX, false, NULL);
-	check_many(LVM2_LVS_MAX + 1, false, "more than 65536 volumes");
+	check_many(LVM2_LVS_MAX + 1, false, "more than 32768 volumes");
 }
 
 /* 23: one id under two names */

@@ -303,6 +303,8 @@ static void test_names(void **state)
 			fail_msg("\"%s\" passes", bad[i]);
 	assert_null(lvm2_name_refusal("a+b_c.d-e9", true));
 	assert_null(lvm2_name_refusal("snapshots", false));
+	assert_non_null(lvm2_name_refusal("description", false));
+	assert_null(lvm2_name_refusal("description", true));
 	memset(longest, 'a', sizeof(longest));
 	longest[127] = 0;
 	assert_null(lvm2_name_refusal(longest, true));

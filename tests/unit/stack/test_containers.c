@@ -232,25 +232,20 @@ static void put(uint8_t *at, unsigned width, uint64_t value)
 		at[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* One text of 40 MiB that sixteen areas claim: read twelve times, then the rest is refused, once and aloud. */
-static void test_texts_claimed_often(void **state)
+/* A PV with one text of zeros that sixteen areas claim. */
+static void claim_often(struct image *image, const char *name, char id, uint64_t text)
 {
 	static const uint8_t magic[] = "\x20LVM2 x[5A%r0N*>";
-	const uint64_t area = 48 * MIB, text = 40 * MIB;
-	_cleanup_image_ struct image image;
-	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	const uint64_t area = 48 * MIB;
 	_cleanup_free_ uint8_t *zeros = calloc(1, text);
 	uint8_t label[512] = "LABELONE", header[512] = { 0 };
-	const char *path = image.path;
-	unsigned refused = 0;
 
-	(void)state;
 	assert_non_null(zeros);
-	image_new(&image, "claims", 64 * MIB);
+	image_new(image, name, 64 * MIB);
 	put(label + 8, 8, 1);
 	put(label + 20, 4, 32);
 	memcpy(label + 24, "LVM2 001", 8);
-	memset(label + 32, 'A', 32);
+	memset(label + 32, id, 32);
 	put(label + 64, 8, 64 * MIB);
 	put(label + 72, 8, 60 * MIB);
 	for (unsigned i = 0; i < 16; i++) {
@@ -258,7 +253,7 @@ static void test_texts_claimed_often(void **state)
 		put(label + 112 + 16 * (size_t)i, 8, area);
 	}
 	put(label + 16, 4, crc32_raw(0xf597a6cf, label + 20, 492));
-	image_put(&image, 512, label, sizeof(label));
+	image_put(image, 512, label, sizeof(label));
 	memcpy(header + 4, magic, 16);
 	put(header + 20, 4, 1);
 	put(header + 24, 8, 4096);
@@ -267,12 +262,25 @@ static void test_texts_claimed_often(void **state)
 	put(header + 48, 8, text);
 	put(header + 56, 4, crc32_raw(0xf597a6cf, zeros, text));
 	put(header, 4, crc32_raw(0xf597a6cf, header + 4, 508));
-	image_put(&image, 4096, header, sizeof(header));
-	assert_int_equal(blkalign_read_images(NULL, &path, 1, &graph, NULL), 0);
+	image_put(image, 4096, header, sizeof(header));
+}
+
+/* Texts of 30 MiB that thirty-two areas claim: read seventeen times, then the rest is refused, once and aloud. */
+static void test_texts_claimed_often(void **state)
+{
+	_cleanup_image_ struct image first, second;
+	_cleanup_graph_ struct blkalign_graph *graph = NULL;
+	const char *paths[] = { first.path, second.path };
+	unsigned refused = 0;
+
+	(void)state;
+	claim_often(&first, "claims", 'A', 30 * MIB);
+	claim_often(&second, "claims-too", 'B', 30 * MIB);
+	assert_int_equal(blkalign_read_images(NULL, paths, 2, &graph, NULL), 0);
 	for (size_t i = 0; i < blkalign_graph_remarks(graph); i++)
 		refused += strstr(blkalign_graph_remark(graph, i), "more than 512 MiB of texts in all") != NULL;
 	assert_int_equal(refused, 1);
-	assert_int_equal(blkalign_graph_remarks(graph), 12 + 1);
+	assert_int_equal(blkalign_graph_remarks(graph), 17 + 1);
 }
 
 int main(void)
