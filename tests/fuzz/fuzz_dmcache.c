@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/dmcache/dmcache.h"
-#include "fuzz.h"
-
-#define BLOCKS 64U
+#include "fuzz_pdata.h"
 
 /* Node or array block, by what is at the place of the node's flags. */
-static void mend(uint8_t *block, bool first)
+static uint32_t salt_of(const uint8_t *block, size_t number)
 {
-	uint32_t salt = first ? 9031977 : load_le32(block + 4) <= 2 ? PDATA_SALT_NODE : PDATA_SALT_ARRAY, sum = pdata_checksum(block, salt);
-
-	for (unsigned i = 0; i < 4; i++)
-		block[i] = (uint8_t)(sum >> 8 * i);
+	return !number ? 9031977 : load_le32(block + 4) <= 2 ? PDATA_SALT_NODE : PDATA_SALT_ARRAY;
 }
 
 static void check(const struct dmcache *cache)
@@ -34,16 +26,11 @@ static void check(const struct dmcache *cache)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static uint8_t meta[BLOCKS * PDATA_BLOCK_BYTES];
-	size_t blocks = size / PDATA_BLOCK_BYTES < BLOCKS ? size / PDATA_BLOCK_BYTES : BLOCKS;
+	struct dev *dev = fuzz_pdata_open(data, size, salt_of);
 	struct dmcache cache;
-	struct dev *dev;
 
-	if (!blocks || dev_open_memory("meta", meta, blocks * PDATA_BLOCK_BYTES, false, &dev) < 0)
+	if (!dev)
 		return 0;
-	memcpy(meta, data, blocks * PDATA_BLOCK_BYTES);
-	for (size_t i = 0; i < blocks; i++)
-		mend(meta + i * PDATA_BLOCK_BYTES, !i);
 	if (dmcache_read(dev, GIB, GIB, &cache, NULL) == 0)
 		check(&cache);
 	else if (cache.mappings)

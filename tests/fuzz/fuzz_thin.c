@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <stdlib.h>
-#include <string.h>
-
 #include "format/thin/thin.h"
-#include "fuzz.h"
+#include "fuzz_pdata.h"
 
-#define BLOCKS	 64U
 #define DEVICES	 8U
 #define RUNS_MAX 20000U
 
-static void mend(uint8_t *block, uint32_t salt)
+static uint32_t salt_of(const uint8_t *block, size_t number)
 {
-	uint32_t sum = pdata_checksum(block, salt);
-
-	for (unsigned i = 0; i < 4; i++)
-		block[i] = (uint8_t)(sum >> 8 * i);
+	(void)block;
+	return number ? PDATA_SALT_NODE : 160774;
 }
 
 /* Leaves are met in ascending order, and none twice: there are not more runs than entries in all blocks, with a gap beside each. */
@@ -36,18 +30,13 @@ static void walk(const struct thin_pool *pool, uint64_t root)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static uint8_t meta[BLOCKS * PDATA_BLOCK_BYTES];
-	size_t blocks = size / PDATA_BLOCK_BYTES < BLOCKS ? size / PDATA_BLOCK_BYTES : BLOCKS;
+	struct dev *dev = fuzz_pdata_open(data, size, salt_of);
 	struct thin_device device;
 	struct thin_pool pool;
-	struct dev *dev;
 	uint64_t counted;
 
-	if (!blocks || dev_open_memory("meta", meta, blocks * PDATA_BLOCK_BYTES, false, &dev) < 0)
+	if (!dev)
 		return 0;
-	memcpy(meta, data, blocks * PDATA_BLOCK_BYTES);
-	for (size_t i = 0; i < blocks; i++)
-		mend(meta + i * PDATA_BLOCK_BYTES, i ? PDATA_SALT_NODE : 160774);
 	if (thin_pool_read(dev, &pool, NULL) == 0) {
 		for (uint32_t id = 0; id < DEVICES; id++)
 			if (thin_find_device(&pool, id, &device, NULL) == 0)

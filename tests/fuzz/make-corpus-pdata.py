@@ -23,6 +23,22 @@ def restore(command, xml):
     return data[:len(data.rstrip(b"\0")) // BLOCK * BLOCK + BLOCK]
 
 
+def short(data):
+    """The beginnings of the blocks, as the targets take them: entries of nodes moved together."""
+    blocks = []
+    for at in range(0, len(data), BLOCK):
+        block = bytearray(data[at:at + BLOCK])
+        count, most, size = struct.unpack_from("<III", block, 16)
+        room = (384 - 32) // (8 + size)
+        if at and struct.unpack_from("<I", block, 4)[0] in (1, 2) and count <= room:
+            values = block[32 + 8 * most:32 + 8 * most + size * count]
+            struct.pack_into("<I", block, 20, room)
+            block[32 + 8 * room:32 + 8 * room + len(values)] = values
+        blocks.append(block[:384])
+    blocks[0][0] = 0x5A
+    return b"".join(blocks)
+
+
 def pool(devices, blocks):
     """devices: {id: [(origin block, data block, length), ...]}"""
     xml = f'<superblock uuid="" time="2" transaction="7" flags="0" version="2" data_block_size="128" nr_data_blocks="{blocks}">'
@@ -53,11 +69,14 @@ def store(chunk_sectors, count, chunks, valid=1):
 
 
 write("thin", "two-devices", restore(["thin_restore"], pool({1: [(0, 0, 10), (20, 10, 5), (40, 20, 1)], 2: [(0, 0, 10), (500, 30, 3)]}, 100)))
+write("thin", "short", short(restore(["thin_restore"], pool({1: [(0, 0, 10), (20, 10, 5), (40, 20, 1)], 2: [(0, 0, 10), (500, 30, 3)]}, 100))))
 write("thin", "two-levels", restore(["thin_restore"], pool({1: [(i * 2, i, 1) for i in range(600)], 3: [(0, 700, 1)]}, 2000)))
 for version, blocks in (1, 20), (2, 1100):
     meta = bytearray(restore(["cache_restore", "--metadata-version", str(version)], cache(blocks)))
     meta[4] = 1  # shut down cleanly; the target makes the checksum right
     write("dmcache", f"format-{version}", bytes(meta))
+    meta[240:244] = struct.pack("<I", 20)
+    write("dmcache", f"format-{version}-short", short(meta))
 write("dmsnap", "one-sector-two-areas", store(1, 40, 68))
 write("dmsnap", "four-kib", store(8, 20, 2))
 write("dmsnap", "invalid", store(1, 0, 1, valid=0))

@@ -5,7 +5,7 @@
 
 #include "format/pdata/pdata.h"
 
-#define SLOTS		8192U  /* 32 MiB when all are in use: the leaves of a million mappings */
+#define SLOTS_MAX	8192U  /* 32 MiB when all are in use: the leaves of a million mappings */
 #define BITMAP_BLOCKS	16320U /* that one block of bits tells of; those behind the end are free */
 #define MAP_INDEX_BYTES 16U
 #define MAP_LEAVES_MAX	4096U
@@ -19,18 +19,23 @@ struct pdata {
 	struct dev *dev;
 	uint64_t blocks;
 	pthread_mutex_t mutex; /* of `slots` */
-	struct slot slots[SLOTS];
+	size_t slot_count;
+	struct slot slots[];
 };
 
 int pdata_open(struct dev *dev, struct pdata **ret_pdata)
 {
-	struct pdata *p = calloc(1, sizeof(*p));
+	uint64_t blocks = dev->size_bytes / PDATA_BLOCK_BYTES;
+	/* One also where there is no block: none is found in it. */
+	size_t slots = blocks > SLOTS_MAX ? SLOTS_MAX : blocks ? (size_t)blocks : 1;
+	struct pdata *p = calloc(1, sizeof(*p) + slots * sizeof(p->slots[0]));
 	int r;
 
 	if (!p)
 		return -ENOMEM;
 	p->dev = dev;
-	p->blocks = dev->size_bytes / PDATA_BLOCK_BYTES;
+	p->blocks = blocks;
+	p->slot_count = slots;
 	r = pthread_mutex_init(&p->mutex, NULL);
 	if (r) {
 		free(p);
@@ -44,7 +49,7 @@ void pdata_close(struct pdata *p)
 {
 	if (!p)
 		return;
-	for (unsigned i = 0; i < SLOTS; i++)
+	for (size_t i = 0; i < p->slot_count; i++)
 		free(p->slots[i].block);
 	pthread_mutex_destroy(&p->mutex);
 	free(p);
@@ -78,7 +83,7 @@ int pdata_read(struct pdata *p, uint64_t number, uint32_t salt, const char *what
 
 static bool recall(struct pdata *p, uint64_t number, uint8_t ret_block[PDATA_BLOCK_BYTES])
 {
-	struct slot *s = &p->slots[number % SLOTS];
+	struct slot *s = &p->slots[number % p->slot_count];
 	bool found;
 
 	pthread_mutex_lock(&p->mutex);
@@ -92,7 +97,7 @@ static bool recall(struct pdata *p, uint64_t number, uint8_t ret_block[PDATA_BLO
 /* Without memory it is read again next time. */
 static void remember(struct pdata *p, uint64_t number, const uint8_t block[PDATA_BLOCK_BYTES])
 {
-	struct slot *s = &p->slots[number % SLOTS];
+	struct slot *s = &p->slots[number % p->slot_count];
 
 	pthread_mutex_lock(&p->mutex);
 	if (!s->block)
