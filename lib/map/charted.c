@@ -113,7 +113,9 @@ int map_charted_run(const struct dev *dev, uint64_t at, struct map_run *ret_run,
 	if (dev->ops != &charted_ops)
 		return BLKALIGN_NOT_THIS;
 	r = find((const struct charted *)dev, at, ret_run, ret_reason);
-	if (r == 0 && ret_run->length_bytes > dev->size_bytes - at)
+	if (!ret_run->length_bytes)
+		ret_run->length_bytes = 1;
+	if (ret_run->length_bytes > dev->size_bytes - at)
 		ret_run->length_bytes = dev->size_bytes - at;
 	return r;
 }

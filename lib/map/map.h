@@ -9,6 +9,7 @@
 #define MAP_MAP_H
 
 #include "base/base.h"
+#include "base/block_run.h"
 #include "dev/dev.h"
 #include "raid/raid.h"
 
@@ -159,28 +160,23 @@ struct map_chart {
 };
 struct map_chart_ops {
 	/**
-	 * What byte `at` is, and the bytes behind it as far as they stay together; the run may be short. Any number of threads. On failure what is affected is in
-	 * *ret_reason: static, or owned by the chart.
+	 * What byte `at` is, and the bytes behind it as far as they stay together; the run may be short. Any number of threads. On failure why is in *ret_reason: static, or
+	 * owned by the chart; and how many bytes it is true of in ret_run->length_bytes, 0: not known.
 	 */
 	int (*find)(struct map_chart *chart, uint64_t at, struct map_run *ret_run, const char **ret_reason);
 	void (*free)(struct map_chart *chart);
 };
 /** `size_bytes` that lie where `chart` (taken over, also on failure) says, asked anew for each read. Read only. Threads: any number at a time. */
 int map_open_charted(const char *name, uint64_t size_bytes, struct map_chart *chart, struct dev **ret_dev);
-/** Where byte `at` of a charted device lies; BLKALIGN_NOT_THIS for other devices. */
+/** Where byte `at` of a charted device lies; BLKALIGN_NOT_THIS for other devices. After failure the length of *ret_run is what cannot be told, 1 byte at least. */
 int map_charted_run(const struct dev *dev, uint64_t at, struct map_run *ret_run, const char **ret_reason);
 
-/** A block whose bytes are in another place than its own. */
-struct map_block {
-	uint64_t block;
-	uint64_t over_block;
-};
 /**
- * A charted device: `size_bytes` of `below`, with some blocks of `block_bytes` taken from `over` instead: those that `blocks` lists (ascending by `block`, malloc'ed, taken
+ * A charted device: `size_bytes` of `below`, with some blocks of `block_bytes` taken from `over` instead: those that `runs` lists (ascending by `block`, malloc'ed, taken
  * over also on failure). `note` is said of these. Below the end of `below`; zeros behind it. -EINVAL when they are not in order, or not on `over`.
  */
 int map_open_overlaid(const char *name, uint64_t size_bytes, struct dev *below, struct dev *over, uint64_t block_bytes,
-		      struct map_block *blocks, size_t count, const char *note, struct dev **ret_dev);
+		      struct block_run *runs, size_t count, const char *note, struct dev **ret_dev);
 
 /** A piece of a device below. */
 struct map_area {

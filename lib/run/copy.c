@@ -135,7 +135,7 @@ static int try_again(struct blkalign_copy *copy, struct blkalign_error *reterr)
 {
 	_cleanup_free_ struct copy_unit *unit = NULL;
 	struct byte_range range;
-	int64_t bad;
+	int64_t bad = 0;
 
 	if (!next_unread(copy, copy->again_bytes, &range))
 		return BLKALIGN_COPY_DONE;
@@ -149,7 +149,11 @@ static int try_again(struct blkalign_copy *copy, struct blkalign_error *reterr)
 	unit->length_bytes = round_down_u64(range.offset_bytes, COPY_PIECE_BYTES) + COPY_PIECE_BYTES - range.offset_bytes;
 	if (unit->length_bytes > range.length_bytes)
 		unit->length_bytes = range.length_bytes;
-	bad = copy_read_pieces(copy, unit->offset_bytes, unit->length_bytes, copy->sector_bytes, unit->data, unit->bad);
+	unit->lost = copy_known_lost(copy, range.offset_bytes, &range.length_bytes);
+	if (unit->lost)
+		unit->length_bytes = range.length_bytes;
+	else
+		bad = copy_read_pieces(copy, unit->offset_bytes, unit->length_bytes, copy->sector_bytes, unit->data, unit->bad);
 	if (bad < 0) {
 		unit->error = (int)bad;
 		return give_up(copy, unit, reterr);

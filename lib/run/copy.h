@@ -20,6 +20,7 @@ struct copy_unit {
 	uint64_t offset_bytes;
 	uint64_t length_bytes;
 	bool zeros;    /* known without reading; may be longer than the buffer */
+	bool lost;     /* likewise: nobody knows where it lies */
 	uint8_t *data; /* COPY_UNIT_BYTES, owned by the slot */
 	/** By sector, counted from offset_bytes: could not be read. Looked at when `bad_sectors` is not 0. */
 	bool bad[COPY_UNIT_BYTES / COPY_SECTOR_BYTES];
@@ -77,6 +78,11 @@ void copy_pipe_stop(struct blkalign_copy *copy);
  */
 int64_t copy_read_pieces(const struct blkalign_copy *copy, uint64_t offset_bytes, uint64_t length_bytes, uint64_t step_bytes, void *data,
 			 bool *bad);
+/**
+ * Whether nobody knows where byte `at` lies, nor those behind it; *length is cut to these. A damaged map may be silent on terabytes at once, which would be tried in vain
+ * sector by sector.
+ */
+bool copy_known_lost(const struct blkalign_copy *copy, uint64_t at, uint64_t *length);
 /** A failure of the disks, which reading elsewhere may not have. */
 bool copy_is_unreadable(int error);
 

@@ -2,9 +2,11 @@
 /* The reading half: threads that run ahead of the writer. */
 #include <unistd.h>
 
+#include "map/map.h"
 #include "run/copy.h"
 
 #define EXTENT_BYTES GIB /* asked about at once */
+#define LOST_BYTES   GIB /* shorter ranges are tried again as disks' errors are: the map's own may be such */
 
 bool copy_is_unreadable(int error)
 {
@@ -73,7 +75,7 @@ static int read_unit(const struct blkalign_copy *copy, struct copy_unit *unit)
 	int r;
 
 	unit->bad_sectors = 0;
-	if (unit->zeros)
+	if (unit->zeros || unit->lost)
 		return 0;
 	gate_enter(&copy->run->gate, unit->length_bytes);
 	r = dev_read(copy->from, unit->offset_bytes, unit->data, unit->length_bytes, NULL);
@@ -105,18 +107,32 @@ static bool known_zeros(struct blkalign_copy *copy, uint64_t at, uint64_t *lengt
 	return zeros && *length >= COPY_HOLE_BYTES;
 }
 
-/* Ranges that are known to be zeros are one unit; in streams not longer than what a step may take. */
+bool copy_known_lost(const struct blkalign_copy *copy, uint64_t at, uint64_t *length)
+{
+	struct map_run run = { 0 };
+
+	if (map_charted_run(copy->from, at, &run, &(const char *){ NULL }) >= 0 || run.length_bytes < LOST_BYTES)
+		return false;
+	if (*length > run.length_bytes)
+		*length = run.length_bytes;
+	return true;
+}
+
+/* Ranges that are known to be zeros, or lost, are one unit; in streams not longer than what a step may take. */
 static void measure(struct blkalign_copy *copy, struct copy_unit *unit, uint64_t at, uint64_t end)
 {
 	/* Of a stream the first bytes are waited for. */
 	uint64_t most = copy->to || at > copy->begin_bytes ? COPY_UNIT_BYTES : COPY_PIECE_BYTES;
-	uint64_t unit_end = round_down_u64(at, most) + most, length = end - at;
+	uint64_t unit_end = round_down_u64(at, most) + most, length = end - at, lost = length;
 
 	*unit = (struct copy_unit){ .offset_bytes = at, .data = unit->data };
 	unit->zeros = known_zeros(copy, at, &length);
+	unit->lost = !unit->zeros && copy_known_lost(copy, at, &lost);
+	if (unit->lost)
+		length = lost;
 	if (!copy->to && length > 16 * COPY_UNIT_BYTES)
 		length = 16 * COPY_UNIT_BYTES;
-	unit->length_bytes = unit->zeros ? length : (unit_end < end ? unit_end : end) - at;
+	unit->length_bytes = unit->zeros || unit->lost ? length : (unit_end < end ? unit_end : end) - at;
 }
 
 /* With the mutex held: the next part of what was not tried yet. */

@@ -104,6 +104,14 @@ static int write_run(struct blkalign_copy *copy, const struct copy_unit *unit, u
 	return r < 0 ? r : copy_account(copy, unit->offset_bytes + at, end - at, bad ? unit->bad_status : DDRESCUE_FINISHED);
 }
 
+static int write_lost(struct blkalign_copy *copy, const struct copy_unit *unit, struct blkalign_error *reterr)
+{
+	int r = write_zeros(copy, unit->offset_bytes, unit->length_bytes, reterr);
+
+	copy->progress.zero_bytes -= unit->length_bytes;
+	return r < 0 ? r : copy_account(copy, unit->offset_bytes, unit->length_bytes, DDRESCUE_BAD);
+}
+
 int copy_write_unit(struct blkalign_copy *copy, const struct copy_unit *unit, struct blkalign_error *reterr)
 {
 	uint64_t sectors = (unit->length_bytes + COPY_SECTOR_BYTES - 1) / COPY_SECTOR_BYTES;
@@ -113,6 +121,8 @@ int copy_write_unit(struct blkalign_copy *copy, const struct copy_unit *unit, st
 		r = write_zeros(copy, unit->offset_bytes, unit->length_bytes, reterr);
 		return r < 0 ? r : copy_account(copy, unit->offset_bytes, unit->length_bytes, DDRESCUE_FINISHED);
 	}
+	if (unit->lost)
+		return write_lost(copy, unit, reterr);
 	if (!unit->bad_sectors)
 		return write_run(copy, unit, 0, unit->length_bytes, false, reterr);
 	for (uint64_t i = 0, end; r == 0 && i < sectors; i = end) {

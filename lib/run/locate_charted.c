@@ -3,8 +3,7 @@
 #include "run/locate.h"
 
 /* The kernel's name for an origin's own bytes, which has no node beside the origin's. */
-#define REAL	   "-real"
-#define STEP_BYTES (64 * KIB)
+#define REAL "-real"
 
 static struct dev *charted_dev(const struct locating *l, const struct blkalign_node *node, uint64_t at)
 {
@@ -52,6 +51,17 @@ static int add_run(struct locating *l, const struct locate_place *place, uint64_
 	return locate_down(l, &to);
 }
 
+static int add_lost(struct locating *l, const struct locate_place *place, uint64_t at, uint64_t length_bytes, const char *reason)
+{
+	return locate_add(l, &(struct blkalign_location){ .depth = place->depth + 1,
+							  .offset_bytes = BLKALIGN_UNKNOWN,
+							  .length_bytes = length_bytes,
+							  .above_bytes = at,
+							  .role = BLKALIGN_ROLE_UNKNOWN,
+							  .slot = BLKALIGN_SLOT_NONE,
+							  .note = reason ? reason : "where it lies cannot be read" });
+}
+
 int locate_down_charted(struct locating *l, const struct locate_place *place, bool *ret_done)
 {
 	struct dev *dev = charted_dev(l, place->node, place->offset_bytes);
@@ -63,17 +73,11 @@ int locate_down_charted(struct locating *l, const struct locate_place *place, bo
 	for (; dev && r == 0 && at < end; at += run.length_bytes) {
 		const char *reason = NULL;
 
-		if (map_charted_run(dev, at, &run, &reason) < 0)
-			return locate_add(l, &(struct blkalign_location){ .depth = place->depth + 1,
-									  .offset_bytes = BLKALIGN_UNKNOWN,
-									  .length_bytes = end - at,
-									  .above_bytes = at,
-									  .role = BLKALIGN_ROLE_UNKNOWN,
-									  .slot = BLKALIGN_SLOT_NONE,
-									  .note = reason ? reason : "where it lies cannot be read" });
+		bool lost = map_charted_run(dev, at, &run, &reason) < 0;
+
 		if (run.length_bytes > end - at)
 			run.length_bytes = end - at;
-		r = add_run(l, place, at, &run);
+		r = lost ? add_lost(l, place, at, run.length_bytes, reason) : add_run(l, place, at, &run);
 	}
 	return r;
 }
@@ -89,11 +93,8 @@ int locate_up_charted(struct locating *l, const struct locate_place *place, cons
 		uint64_t within;
 		bool real;
 
-		/* What cannot be read is passed over piece by piece. */
-		if (map_charted_run(dev, at, &run, &(const char *){ NULL }) < 0) {
-			run = (struct map_run){ .length_bytes = STEP_BYTES - at % STEP_BYTES };
+		if (map_charted_run(dev, at, &run, &(const char *){ NULL }) < 0)
 			continue;
-		}
 		within = place->offset_bytes - run.offset_bytes;
 		if (!run.dev || within >= run.length_bytes || node_of(l, run.dev, &real) != place->node)
 			continue;

@@ -88,8 +88,8 @@ static int describe(struct blkalign_node *node, const struct dmcache *cache)
 /* Without the cache's data the origin is all there is, and enough when it lacks nothing. */
 static int open_cached(struct lvm_volumes *v, const struct cached *c, struct dmcache *cache, struct dev **ret_dev)
 {
-	size_t count = c->data ? cache->count : 0;
-	struct map_block *blocks;
+	size_t count = c->data ? cache->count : 0, runs_count = 0;
+	struct block_run *runs;
 	int r = describe(c->node, cache);
 
 	if (r >= 0 && !c->data && cache->dirty)
@@ -97,12 +97,16 @@ static int open_cached(struct lvm_volumes *v, const struct cached *c, struct dmc
 				       cache->super.clean ? "the cache's data volume cannot be read, and has blocks that the origin lacks"
 							  : "the cache's data volume cannot be read, and was not shut down cleanly: nobody "
 							    "knows what the origin lacks");
-	blocks = r >= 0 ? malloc((count + 1) * sizeof(*blocks)) : NULL;
-	if (!blocks)
+	runs = r >= 0 ? malloc((count + 1) * sizeof(*runs)) : NULL;
+	if (!runs)
 		return r < 0 ? r : -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		blocks[i] = (struct map_block){ cache->mappings[i].origin_block, cache->mappings[i].cache_block };
-	r = map_open_overlaid(blkalign_node_name(c->node), c->size_bytes, c->origin, c->data, cache->super.block_bytes, blocks, count,
+	for (size_t i = 0; i < count; i++) {
+		const struct dmcache_mapping *m = &cache->mappings[i];
+
+		if (!runs_count || !block_run_append(&runs[runs_count - 1], m->origin_block, m->cache_block))
+			runs[runs_count++] = block_run_of(m->origin_block, m->cache_block);
+	}
+	r = map_open_overlaid(blkalign_node_name(c->node), c->size_bytes, c->origin, c->data, cache->super.block_bytes, runs, runs_count,
 			      NOTE_CACHED, ret_dev);
 	return r == -EINVAL ? lvm_cannot_read(v, c->node, "the cache does not fit its origin") : r;
 }

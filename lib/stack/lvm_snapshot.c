@@ -22,17 +22,6 @@ static int set_fill(struct blkalign_node *node, const struct dmsnap *snap, const
 	return r;
 }
 
-/* The list of the store becomes that of the map. */
-static int take_blocks(struct dmsnap *snap, struct map_block **ret)
-{
-	*ret = malloc((snap->count + 1) * sizeof(**ret));
-	if (!*ret)
-		return -ENOMEM;
-	for (size_t i = 0; i < snap->count; i++)
-		(*ret)[i] = (struct map_block){ snap->exceptions[i].origin_chunk, snap->exceptions[i].store_chunk };
-	return 0;
-}
-
 struct snapshot {
 	struct blkalign_node *node; /* that gets the content: the snapshot or, while it is merged, the origin */
 	struct dev *origin, *store;
@@ -42,7 +31,6 @@ struct snapshot {
 
 static int open_store(struct lvm_volumes *v, const struct snapshot *s, struct dmsnap *snap, struct dev **ret_dev)
 {
-	struct map_block *blocks;
 	int r = set_fill(s->node, snap, s->store);
 
 	if (r < 0)
@@ -56,10 +44,9 @@ static int open_store(struct lvm_volumes *v, const struct snapshot *s, struct dm
 		if (r < 0 || !s->merging || !lvm_is_forced(v))
 			return r;
 	}
-	r = take_blocks(snap, &blocks);
-	if (r == 0)
-		r = map_open_overlaid(blkalign_node_name(s->node), s->size_bytes, s->origin, s->store, snap->chunk_bytes, blocks,
-				      snap->count, s->merging ? NOTE_MERGING : NOTE_COPIED, ret_dev);
+	r = map_open_overlaid(blkalign_node_name(s->node), s->size_bytes, s->origin, s->store, snap->chunk_bytes, snap->runs, snap->count,
+			      s->merging ? NOTE_MERGING : NOTE_COPIED, ret_dev);
+	snap->runs = NULL;
 	return r == -EINVAL ? lvm_cannot_read(v, s->node, "the snapshot's store does not fit it") : r;
 }
 

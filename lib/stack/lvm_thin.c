@@ -90,12 +90,12 @@ static int thin_chart_find(struct map_chart *chart, uint64_t at, struct map_run 
 	struct thin_run run;
 	int r = thin_find(&c->pool->meta, c->mapping_root, at / block_bytes, &run, &err);
 
-	if (r < 0)
-		return fail(c->pool, &err, ret_reason);
 	if (!u64_mul(run.blocks, block_bytes, &ret->length_bytes) || ret->length_bytes > c->size_bytes)
 		ret->length_bytes = c->size_bytes - at;
 	else
 		ret->length_bytes -= within;
+	if (r < 0)
+		return fail(c->pool, &err, ret_reason);
 	if (!run.mapped) {
 		unmapped(c, at, ret);
 		return 0;

@@ -10,14 +10,19 @@
 
 static void check(const struct dmsnap *snap)
 {
-	for (size_t i = 0; i < snap->count; i++) {
-		const struct dmsnap_exception *e = &snap->exceptions[i];
+	uint64_t chunks = 0;
 
-		if (e->store_chunk >= STORE / snap->chunk_bytes || (e->store_chunk - 1) % (snap->chunk_bytes / 16 + 1) == 0 ||
-		    e->origin_chunk > ORIGIN / snap->chunk_bytes || (i && e->origin_chunk <= e[-1].origin_chunk))
+	for (size_t i = 0; i < snap->count; i++) {
+		const struct block_run *run = &snap->runs[i];
+		uint64_t last = block_run_over(run) + run->more, area_chunks = snap->chunk_bytes / 16 + 1;
+
+		chunks += run->more + 1;
+		if (last >= STORE / snap->chunk_bytes || !run->over_block ||
+		    (run->over_block - 1) / area_chunks != (last - 1) / area_chunks || (run->over_block - 1) % area_chunks == 0 ||
+		    run->block + run->more > ORIGIN / snap->chunk_bytes || (i && run->block <= run[-1].block + run[-1].more))
 			abort();
 	}
-	if (snap->count && (snap->fresh || !snap->valid || snap->count > snap->used_chunks))
+	if (chunks != snap->exceptions || (chunks && (snap->fresh || !snap->valid || chunks > snap->used_chunks)))
 		abort();
 }
 
@@ -37,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	if (dmsnap_read(dev, ORIGIN, &snap, NULL) == 0)
 		check(&snap);
-	else if (snap.exceptions)
+	else if (snap.runs)
 		abort();
 	dmsnap_done(&snap);
 	dev_close(dev);

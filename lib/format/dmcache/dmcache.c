@@ -3,13 +3,6 @@
 
 #include "format/dmcache/dmcache.h"
 
-#define MAGIC		06142003U
-#define SALT_SUPERBLOCK UINT32_C(9031977)
-#define SECTOR_BYTES	512U
-/* DATA_DEV_BLOCK_SIZE_MIN_SECTORS and _MAX_SECTORS of dm-cache-target.c */
-#define BLOCK_MIN_BYTES (32 * KIB)
-#define BLOCK_MAX_BYTES GIB
-
 enum { FLAG_CLEAN = 1, FLAG_NEEDS_CHECK = 2 };
 enum { MAPPING_VALID = 1, MAPPING_DIRTY = 2 };
 #define MAPPING_FLAG_BITS 16U
@@ -18,17 +11,19 @@ enum { MAPPING_VALID = 1, MAPPING_DIRTY = 2 };
 /* struct cache_disk_superblock, packed */
 enum {
 	AT_FLAGS = 4,
-	AT_MAGIC = 32,
-	AT_VERSION = 40,
 	AT_POLICY = 44,
 	AT_MAPPING_ROOT = 192,
-	AT_DATA_BLOCK = 232,
-	AT_METADATA_BLOCK = 236,
 	AT_CACHE_BLOCKS = 240,
-	AT_INCOMPATIBLE = 252,
 	AT_DIRTY_ROOT = 284,
 };
 #define POLICY_BYTES 16U
+/* DATA_DEV_BLOCK_SIZE_MIN_SECTORS of dm-cache-target.c */
+static const struct pdata_super_form form = { .what = "cache superblock",
+					      .magic = 06142003,
+					      .salt = 9031977,
+					      .incompatible_offset = 252,
+					      .data_block_offset = 232,
+					      .data_block_min_bytes = 32 * KIB };
 
 static int refuse(struct blkalign_error *reterr, const char *what, uint64_t found)
 {
@@ -38,31 +33,20 @@ static int refuse(struct blkalign_error *reterr, const char *what, uint64_t foun
 int dmcache_superblock_decode(const uint8_t block[PDATA_BLOCK_BYTES], struct dmcache_superblock *ret, struct blkalign_error *reterr)
 {
 	uint32_t flags = load_le32(block + AT_FLAGS);
-	int r;
+	int r = pdata_check_super(block, &form, reterr);
 
-	if (load_le64(block + AT_MAGIC) != MAGIC)
-		return BLKALIGN_NOT_THIS;
-	r = pdata_check_block(block, SALT_SUPERBLOCK, 0, "cache superblock", reterr);
-	if (r < 0)
+	if (r)
 		return r;
 	*ret = (struct dmcache_superblock){
 		.clean = flags & FLAG_CLEAN,
 		.needs_check = flags & FLAG_NEEDS_CHECK,
-		.version = load_le32(block + AT_VERSION),
+		.version = pdata_super_version(block),
 		.cache_blocks = load_le32(block + AT_CACHE_BLOCKS),
-		.block_bytes = (uint64_t)load_le32(block + AT_DATA_BLOCK) * SECTOR_BYTES,
+		.block_bytes = pdata_super_data_block(block, &form),
 		.mapping_root = load_le64(block + AT_MAPPING_ROOT),
 		.dirty_root = load_le64(block + AT_DIRTY_ROOT),
 	};
 	memcpy(ret->policy, block + AT_POLICY, POLICY_BYTES);
-	if (ret->version < 1 || ret->version > 2)
-		return refuse(reterr, "a version that is not known", ret->version);
-	if (load_le32(block + AT_INCOMPATIBLE))
-		return refuse(reterr, "features that are not known", load_le32(block + AT_INCOMPATIBLE));
-	if (load_le32(block + AT_METADATA_BLOCK) != PDATA_BLOCK_BYTES / SECTOR_BYTES)
-		return refuse(reterr, "metadata blocks that are not of 8 sectors", load_le32(block + AT_METADATA_BLOCK));
-	if (ret->block_bytes < BLOCK_MIN_BYTES || ret->block_bytes > BLOCK_MAX_BYTES || ret->block_bytes % BLOCK_MIN_BYTES)
-		return refuse(reterr, "blocks of an impossible size in bytes", ret->block_bytes);
 	return 0;
 }
 

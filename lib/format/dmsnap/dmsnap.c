@@ -8,6 +8,7 @@
 #define SECTOR_BYTES	512U
 #define EXCEPTION_BYTES 16U
 #define PIECE_BYTES	(64 * KIB)
+#define CHUNK_BITS	55U /* of a chunk's number, with chunks of 512 bytes */
 
 struct reading {
 	struct dev *dev;
@@ -16,7 +17,7 @@ struct reading {
 	uint64_t area_chunks; /* an area and the chunks that it tells of */
 	uint64_t highest;
 	struct dmsnap *snap;
-	VEC(struct dmsnap_exception) found;
+	VEC(struct block_run) found;
 	uint8_t piece[PIECE_BYTES];
 	struct blkalign_error *reterr;
 };
@@ -53,7 +54,12 @@ static int add(struct reading *s, uint64_t origin_chunk, uint64_t store_chunk)
 		return refuse(s->reterr, s->dev, "a copy in a chunk that is none for data", store_chunk);
 	if (s->highest < store_chunk)
 		s->highest = store_chunk;
-	return vec_push(&s->found, ((struct dmsnap_exception){ origin_chunk, store_chunk }));
+	/* Each needs a chunk of its own: whether it has one is seen when all are known, but there are not more of them. */
+	if (++s->snap->exceptions > s->chunks)
+		return refuse(s->reterr, s->dev, "more copies than the store has chunks", s->snap->exceptions);
+	if (s->found.count && block_run_append(&s->found.data[s->found.count - 1], origin_chunk, store_chunk))
+		return 0;
+	return vec_push(&s->found, block_run_of(origin_chunk, store_chunk));
 }
 
 /* Part of an area; *ret_end when the list ends in it. */
@@ -91,35 +97,57 @@ static int read_areas(struct reading *s)
 	return r;
 }
 
-static int by_origin(const void *a, const void *b)
-{
-	const struct dmsnap_exception *x = a, *y = b;
+static uint64_t key_of(const struct block_run *run, bool by_store) { return by_store ? block_run_over(run) : run->block; }
 
-	return (x->origin_chunk > y->origin_chunk) - (x->origin_chunk < y->origin_chunk);
+static bool ascends(const struct block_run *list, size_t count, bool by_store)
+{
+	for (size_t i = 1; i < count; i++)
+		if (key_of(&list[i], by_store) < key_of(&list[i - 1], by_store))
+			return false;
+	return true;
 }
 
-static int by_store(const void *a, const void *b)
+/* Bit by bit: in place, where qsort() would take as much memory again, and in linear time whatever they are. */
+static void sort(struct block_run *list, size_t count, bool by_store, unsigned bits)
 {
-	const struct dmsnap_exception *x = a, *y = b;
+	size_t zeros = 0, end = count;
 
-	return (x->store_chunk > y->store_chunk) - (x->store_chunk < y->store_chunk);
+	if (count < 2 || !bits)
+		return;
+	while (zeros < end) {
+		struct block_run first = list[zeros];
+
+		if (!(key_of(&first, by_store) >> (bits - 1) & 1)) {
+			zeros++;
+			continue;
+		}
+		list[zeros] = list[--end];
+		list[end] = first;
+	}
+	sort(list, zeros, by_store, bits - 1);
+	sort(list + zeros, count - zeros, by_store, bits - 1);
+}
+
+/* Stores are filled from the beginning, so that they are mostly in that order already. */
+static void order(struct block_run *list, size_t count, bool by_store)
+{
+	if (!ascends(list, count, by_store))
+		sort(list, count, by_store, CHUNK_BITS);
 }
 
 /* A chunk is copied once, to a place of its own. */
 static int check_apart(struct reading *s)
 {
-	struct dmsnap_exception *list = s->found.data;
+	struct block_run *list = s->found.data;
 
-	if (!s->found.count)
-		return 0;
-	qsort(list, s->found.count, sizeof(*list), by_store);
+	order(list, s->found.count, true);
 	for (size_t i = 1; i < s->found.count; i++)
-		if (list[i].store_chunk == list[i - 1].store_chunk)
-			return refuse(s->reterr, s->dev, "two chunks are said to be copied to chunk", list[i].store_chunk);
-	qsort(list, s->found.count, sizeof(*list), by_origin);
+		if (list[i].over_block <= block_run_over(&list[i - 1]) + list[i - 1].more)
+			return refuse(s->reterr, s->dev, "two chunks are said to be copied to chunk", block_run_over(&list[i]));
+	order(list, s->found.count, false);
 	for (size_t i = 1; i < s->found.count; i++)
-		if (list[i].origin_chunk == list[i - 1].origin_chunk)
-			return refuse(s->reterr, s->dev, "two copies of one chunk of the origin", list[i].origin_chunk);
+		if (list[i].block <= list[i - 1].block + list[i - 1].more)
+			return refuse(s->reterr, s->dev, "two copies of one chunk of the origin", list[i].block);
 	return 0;
 }
 
@@ -138,7 +166,7 @@ static int read_exceptions(struct reading *s, uint64_t origin_bytes)
 		vec_done(&s->found);
 		return r;
 	}
-	s->snap->exceptions = s->found.data;
+	s->snap->runs = s->found.data;
 	s->snap->count = s->found.count;
 	return 0;
 }
@@ -166,6 +194,6 @@ int dmsnap_read(struct dev *dev, uint64_t origin_bytes, struct dmsnap *ret, stru
 
 void dmsnap_done(struct dmsnap *snap)
 {
-	free(snap->exceptions);
+	free(snap->runs);
 	*snap = (struct dmsnap){ 0 };
 }

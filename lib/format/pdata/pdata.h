@@ -30,6 +30,23 @@ uint32_t pdata_checksum(const uint8_t block[PDATA_BLOCK_BYTES], uint32_t salt);
 int pdata_check_block(const uint8_t block[PDATA_BLOCK_BYTES], uint32_t salt, uint64_t number, const char *what,
 		      struct blkalign_error *reterr);
 
+/** What superblocks of pools and caches have alike, and where. */
+struct pdata_super_form {
+	const char *what; /* for messages */
+	uint64_t magic;
+	uint32_t salt;
+	unsigned incompatible_offset;
+	unsigned data_block_offset; /* followed by the size of metadata blocks */
+	uint64_t data_block_min_bytes;
+};
+/** Block 0: BLKALIGN_NOT_THIS without the magic. Version 1 or 2, no features that are not known, sizes of blocks. */
+int pdata_check_super(const uint8_t block[PDATA_BLOCK_BYTES], const struct pdata_super_form *form, struct blkalign_error *reterr);
+static inline uint32_t pdata_super_version(const uint8_t block[PDATA_BLOCK_BYTES]) { return load_le32(block + 40); }
+static inline uint64_t pdata_super_data_block(const uint8_t block[PDATA_BLOCK_BYTES], const struct pdata_super_form *form)
+{
+	return (uint64_t)load_le32(block + form->data_block_offset) * 512;
+}
+
 /** A node of a tree; the pointers go into the block it was decoded from. */
 struct pdata_node {
 	bool leaf;
@@ -65,7 +82,7 @@ struct pdata_leaf {
 };
 /**
  * The leaf that `key` is in, or would be in, of the tree of values of `value_bytes` whose root is block `root`. For a whole tree: from key 0 on to `high`, until
- * that is UINT64_MAX. Such a walk ends: `high` ascends, and leaves are no more than the device has blocks.
+ * that is UINT64_MAX. Such a walk ends: `high` ascends, and leaves are no more than the device has blocks. After failure `low` and `high` tell which keys cannot be looked up.
  */
 int pdata_find_leaf(struct pdata *pdata, uint64_t root, uint32_t value_bytes, uint64_t key, struct pdata_leaf *ret_leaf,
 		    struct blkalign_error *reterr);

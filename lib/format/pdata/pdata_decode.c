@@ -27,6 +27,38 @@ int pdata_check_block(const uint8_t block[PDATA_BLOCK_BYTES], uint32_t salt, uin
 	return 0;
 }
 
+/* --- superblocks --- */
+
+/* DATA_DEV_BLOCK_SIZE_MAX_SECTORS of dm-thin.c and dm-cache-target.c */
+#define DATA_BLOCK_MAX_BYTES GIB
+enum { AT_MAGIC = 32 };
+
+int pdata_check_super(const uint8_t block[PDATA_BLOCK_BYTES], const struct pdata_super_form *form, struct blkalign_error *reterr)
+{
+	uint64_t data_block = pdata_super_data_block(block, form), least = form->data_block_min_bytes, found;
+	const char *why = NULL;
+	int r;
+
+	if (load_le64(block + AT_MAGIC) != form->magic)
+		return BLKALIGN_NOT_THIS;
+	r = pdata_check_block(block, form->salt, 0, form->what, reterr);
+	if (r < 0)
+		return r;
+	if ((found = pdata_super_version(block)) < 1 || found > 2)
+		why = "a version that is not known";
+	else if ((found = load_le32(block + form->incompatible_offset)) != 0)
+		why = "features that are not known";
+	else if ((found = load_le32(block + form->data_block_offset + 4)) != PDATA_BLOCK_BYTES / 512)
+		why = "metadata blocks that are not of 8 sectors";
+	else if ((found = data_block) < least || data_block > DATA_BLOCK_MAX_BYTES || data_block % least)
+		why = "data blocks of an impossible size in bytes";
+	if (!why)
+		return 0;
+	return blkalign_error_set(reterr, -EPROTO, NULL, BLKALIGN_UNKNOWN, "%s: %s (%" PRIu64 ")", form->what, why, found);
+}
+
+/* --- nodes --- */
+
 static int refuse(struct blkalign_error *reterr, uint64_t number, const char *what, uint64_t found)
 {
 	return blkalign_error_set(reterr, -EPROTO, NULL, BLKALIGN_UNKNOWN, "tree node at metadata block %" PRIu64 ": %s (%" PRIu64 ")",

@@ -3,22 +3,14 @@
 
 #include "format/thin/thin.h"
 
-#define MAGIC		27022010U
-#define SALT_SUPERBLOCK UINT32_C(160774)
-#define SECTOR_BYTES	512U
-#define DETAILS_BYTES	24U
-#define TIME_BITS	24U
-/* DATA_DEV_BLOCK_SIZE_MIN_SECTORS and _MAX_SECTORS of dm-thin.c */
-#define BLOCK_MIN_BYTES (64 * KIB)
-#define BLOCK_MAX_BYTES GIB
+#define DETAILS_BYTES 24U
+#define TIME_BITS     24U
 
 enum { FLAG_NEEDS_CHECK = 1 };
 
 /* struct thin_disk_superblock, packed */
 enum {
 	AT_FLAGS = 4,
-	AT_MAGIC = 32,
-	AT_VERSION = 40,
 	AT_TIME = 44,
 	AT_TRANSACTION = 48,
 	AT_HELD_ROOT = 56,
@@ -26,45 +18,33 @@ enum {
 	AT_METADATA_MAP = 192,
 	AT_MAPPING_ROOT = 320,
 	AT_DETAILS_ROOT = 328,
-	AT_DATA_BLOCK = 336,
-	AT_METADATA_BLOCK = 340,
-	AT_INCOMPATIBLE = 360,
 };
-
-static int refuse(struct blkalign_error *reterr, const char *what, uint64_t found)
-{
-	return blkalign_error_set(reterr, -EPROTO, NULL, BLKALIGN_UNKNOWN, "thin pool superblock: %s (%" PRIu64 ")", what, found);
-}
+/* DATA_DEV_BLOCK_SIZE_MIN_SECTORS of dm-thin.c */
+static const struct pdata_super_form form = { .what = "thin pool superblock",
+					      .magic = 27022010,
+					      .salt = 160774,
+					      .incompatible_offset = 360,
+					      .data_block_offset = 336,
+					      .data_block_min_bytes = 64 * KIB };
 
 int thin_superblock_decode(const uint8_t block[PDATA_BLOCK_BYTES], struct thin_superblock *ret, struct blkalign_error *reterr)
 {
-	int r;
+	int r = pdata_check_super(block, &form, reterr);
 
-	if (load_le64(block + AT_MAGIC) != MAGIC)
-		return BLKALIGN_NOT_THIS;
-	r = pdata_check_block(block, SALT_SUPERBLOCK, 0, "thin pool superblock", reterr);
-	if (r < 0)
+	if (r)
 		return r;
 	*ret = (struct thin_superblock){
 		.needs_check = load_le32(block + AT_FLAGS) & FLAG_NEEDS_CHECK,
-		.version = load_le32(block + AT_VERSION),
+		.version = pdata_super_version(block),
 		.time = load_le32(block + AT_TIME),
 		.transaction_id = load_le64(block + AT_TRANSACTION),
 		.held_root = load_le64(block + AT_HELD_ROOT),
 		.mapping_root = load_le64(block + AT_MAPPING_ROOT),
 		.details_root = load_le64(block + AT_DETAILS_ROOT),
-		.data_block_bytes = (uint64_t)load_le32(block + AT_DATA_BLOCK) * SECTOR_BYTES,
+		.data_block_bytes = pdata_super_data_block(block, &form),
 	};
 	pdata_map_decode(block + AT_DATA_MAP, &ret->data);
 	pdata_map_decode(block + AT_METADATA_MAP, &ret->metadata);
-	if (ret->version < 1 || ret->version > 2)
-		return refuse(reterr, "a version that is not known", ret->version);
-	if (load_le32(block + AT_INCOMPATIBLE))
-		return refuse(reterr, "features that are not known", load_le32(block + AT_INCOMPATIBLE));
-	if (load_le32(block + AT_METADATA_BLOCK) != PDATA_BLOCK_BYTES / SECTOR_BYTES)
-		return refuse(reterr, "metadata blocks that are not of 8 sectors", load_le32(block + AT_METADATA_BLOCK));
-	if (ret->data_block_bytes < BLOCK_MIN_BYTES || ret->data_block_bytes > BLOCK_MAX_BYTES || ret->data_block_bytes % BLOCK_MIN_BYTES)
-		return refuse(reterr, "data blocks of an impossible size in bytes", ret->data_block_bytes);
 	return 0;
 }
 
@@ -127,6 +107,9 @@ int thin_find_device(const struct thin_pool *pool, uint32_t device_id, struct th
 
 static uint64_t data_block(const struct pdata_node *node, uint32_t i) { return load_le64(pdata_value(node, i)) >> TIME_BITS; }
 
+/* 1 also of the last of all keys. */
+static uint64_t until(const struct pdata_leaf *leaf, uint64_t block) { return leaf->high > block ? leaf->high - block : 1; }
+
 int thin_find(const struct thin_pool *pool, uint64_t mapping_root, uint64_t block, struct thin_run *ret, struct blkalign_error *reterr)
 {
 	struct pdata_leaf leaf;
@@ -134,8 +117,10 @@ int thin_find(const struct thin_pool *pool, uint64_t mapping_root, uint64_t bloc
 	int r = pdata_find_leaf(pool->pdata, mapping_root, 8, block, &leaf, reterr);
 	uint32_t i;
 
-	if (r < 0)
+	if (r < 0) {
+		*ret = (struct thin_run){ .blocks = until(&leaf, block) };
 		return r;
+	}
 	i = pdata_node_find(n, block);
 	if (i < n->count && pdata_key(n, i) == block) {
 		*ret = (struct thin_run){ true, data_block(n, i), 1 };
@@ -145,9 +130,6 @@ int thin_find(const struct thin_pool *pool, uint64_t mapping_root, uint64_t bloc
 		return 0;
 	}
 	i = i < n->count ? i + 1 : 0;
-	*ret = (struct thin_run){ .blocks = (i < n->count ? pdata_key(n, i) : leaf.high) - block };
-	/* Of the last of all keys. */
-	if (!ret->blocks)
-		ret->blocks = 1;
+	*ret = (struct thin_run){ .blocks = i < n->count ? pdata_key(n, i) - block : until(&leaf, block) };
 	return 0;
 }

@@ -50,7 +50,7 @@ struct thin_run {
 	uint64_t data_block;
 	uint64_t blocks; /* 1 at least */
 };
-/** What block `block` of a device is, and as many behind it as one leaf of the tree tells of. */
+/** What block `block` of a device is, and as many behind it as one leaf of the tree tells of. After failure `blocks` is how many would fail alike. */
 int thin_find(const struct thin_pool *pool, uint64_t mapping_root, uint64_t block, struct thin_run *ret_run, struct blkalign_error *reterr);
 
 #endif

@@ -65,16 +65,17 @@ static void test_areas(void **state)
 		assert_int_equal(read_store(sizeof(store), &snap, NULL), 0);
 		assert_true(snap.valid && !snap.fresh);
 		assert_int_equal(snap.chunk_bytes, CHUNK);
-		assert_int_equal(snap.count, count);
+		assert_int_equal(snap.exceptions, count);
 		/* A full area has the next one behind it. */
 		assert_int_equal(snap.used_chunks, count && count % E == 0 ? 1 + count / E * (E + 1) + 1 : end);
+		assert_int_equal(snap.count, count);
 		for (size_t i = 0; i < snap.count; i++) {
 			unsigned number = 0;
 
-			while ((number * 7U + 3) % 300 != snap.exceptions[i].origin_chunk)
+			while ((number * 7U + 3) % 300 != snap.runs[i].block)
 				number++;
-			assert_int_equal(snap.exceptions[i].store_chunk, 2 + number + (number + E) / E - 1);
-			assert_true(!i || snap.exceptions[i].origin_chunk > snap.exceptions[i - 1].origin_chunk);
+			assert_int_equal(snap.runs[i].over_block, 2 + number + (number + E) / E - 1);
+			assert_true(!i || snap.runs[i].block > snap.runs[i - 1].block);
 		}
 		dmsnap_done(&snap);
 	}
@@ -106,7 +107,7 @@ static void refused(const char *why)
 	assert_int_equal(read_store(sizeof(store), &snap, &err), -EPROTO);
 	if (!strstr(err.message, why))
 		fail_msg("refused because: %s, not: %s", err.message, why);
-	assert_null(snap.exceptions);
+	assert_null(snap.runs);
 }
 
 static void test_hostile(void **state)
@@ -150,7 +151,12 @@ static void test_hostile(void **state)
 	for (unsigned i = 0; i < E; i++)
 		exception(i, i, 2 + i);
 	assert_int_equal(read_store((1 + E + 1) * CHUNK, &snap, NULL), 0);
-	assert_int_equal(snap.count, E);
+	assert_int_equal(snap.exceptions, E);
+	/* Neighbours in both places: one run. */
+	assert_int_equal(snap.count, 1);
+	assert_int_equal(snap.runs[0].block, 0);
+	assert_int_equal(snap.runs[0].over_block, 2);
+	assert_int_equal(snap.runs[0].more, E - 1);
 	dmsnap_done(&snap);
 	/* A chunk that is larger than the store. */
 	put(12, 1U << 20, 4);
@@ -170,7 +176,7 @@ static void test_read_error(void **state)
 	assert_int_equal(dev_open_memory("store", store, sizeof(store), false, &dev), 0);
 	assert_int_equal(dev_open_fault(dev, (1 + E + 1) * CHUNK, 1, -EIO, &fault), 0);
 	assert_int_equal(dmsnap_read(fault, ORIGIN, &snap, NULL), -EIO);
-	assert_null(snap.exceptions);
+	assert_null(snap.runs);
 	dev_close(fault);
 	dev_close(dev);
 }

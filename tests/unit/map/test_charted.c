@@ -15,9 +15,9 @@ static uint8_t low[SIZE], high[SIZE], expected[SIZE], got[SIZE];
 static uint32_t next(uint32_t *state) { return *state = *state * 1664525U + 1013904223U; }
 
 /* A list of distinct blocks, with runs in it, and what the device then holds; below ends in the middle. */
-static size_t make(uint32_t seed, struct map_block **ret)
+static size_t make(uint32_t seed, struct block_run **ret)
 {
-	struct map_block *list = malloc(BLOCKS * sizeof(*list));
+	struct block_run *list = malloc(BLOCKS * sizeof(*list));
 	size_t count = 0;
 
 	for (size_t i = 0; i < SIZE; i++) {
@@ -26,10 +26,14 @@ static size_t make(uint32_t seed, struct map_block **ret)
 		expected[i] = i < HALF ? low[i] : 0;
 	}
 	for (uint64_t b = 0; b < BLOCKS; b++) {
-		if (next(&seed) >> 30)
+		uint64_t over_block;
+
+		if (next(&seed) >> 31)
 			continue;
-		list[count++] = (struct map_block){ b, b % 3 ? b : (b + 17) % BLOCKS };
-		memcpy(expected + b * BLOCK, high + list[count - 1].over_block * BLOCK, BLOCK);
+		over_block = b % 5 ? b : (b + 17) % BLOCKS;
+		if (!count || !block_run_append(&list[count - 1], b, over_block))
+			list[count++] = block_run_of(b, over_block);
+		memcpy(expected + b * BLOCK, high + over_block * BLOCK, BLOCK);
 	}
 	*ret = list;
 	return count;
@@ -43,7 +47,7 @@ static void test_model(void **state)
 	assert_int_equal(dev_open_memory("low", low, HALF, false, &below), 0);
 	assert_int_equal(dev_open_memory("high", high, SIZE, false, &over), 0);
 	for (uint32_t seed = 0; seed < 200; seed++) {
-		struct map_block *list;
+		struct block_run *list;
 		size_t count = make(seed, &list);
 
 		assert_int_equal(map_open_overlaid("both", SIZE, below, over, BLOCK, list, count, "over", &dev), 0);
@@ -74,7 +78,7 @@ static void test_model(void **state)
 static void test_runs(void **state)
 {
 	struct dev *below, *over, *dev;
-	struct map_block *list;
+	struct block_run *list;
 	size_t count = make(1, &list);
 	struct map_run run;
 	const char *reason;
@@ -98,11 +102,11 @@ static void test_runs(void **state)
 
 static void refused(uint64_t first, uint64_t second, uint64_t over_block, struct dev *below, struct dev *over)
 {
-	struct map_block *list = malloc(2 * sizeof(*list));
+	struct block_run *list = malloc(2 * sizeof(*list));
 	struct dev *dev;
 
-	list[0] = (struct map_block){ first, 0 };
-	list[1] = (struct map_block){ second, over_block };
+	list[0] = block_run_of(first, 0);
+	list[1] = block_run_of(second, over_block);
 	assert_int_equal(map_open_overlaid("bad", SIZE, below, over, BLOCK, list, 2, NULL, &dev), -EINVAL);
 }
 
@@ -127,7 +131,7 @@ static void test_many(void **state)
 {
 	size_t bytes = (size_t)MANY * 2 * 8;
 	uint8_t *numbers = malloc(bytes);
-	struct map_block *list = malloc(MANY * sizeof(*list));
+	struct block_run *list = malloc(MANY * sizeof(*list));
 	static uint8_t zero[1];
 	struct dev *below, *over, *dev;
 	uint8_t read[8];
@@ -137,7 +141,7 @@ static void test_many(void **state)
 		for (unsigned k = 0; k < 8; k++)
 			numbers[8 * i + k] = (uint8_t)(i >> 8 * k);
 	for (uint64_t i = 0; i < MANY; i++)
-		list[i] = (struct map_block){ 2 * i, (i * 7919) % (2 * (uint64_t)MANY) };
+		list[i] = block_run_of(2 * i, (i * 7919) % (2 * (uint64_t)MANY));
 	assert_int_equal(dev_open_memory("none", zero, 1, false, &below), 0);
 	assert_int_equal(dev_open_memory("numbers", numbers, bytes, false, &over), 0);
 	assert_int_equal(map_open_overlaid("many", bytes, below, over, 8, list, MANY, NULL, &dev), 0);
