@@ -159,14 +159,14 @@ static int parse_string(struct parser *p, struct lvm2_node *n)
 	n->kind = LVM2_STRING;
 	n->text = text + at;
 	for (; at < p->length && text[at] != quote; at++) {
+		bool escape = quote == '"' && text[at] == '\\' && at + 1 < p->length;
+
 		if (!is(text[at], IN_STRING))
 			continue;
+		escaped = escaped || escape;
+		at += escape;
 		if (!text[at])
 			return FAIL(p, at, "a string holds a NUL byte");
-		if (quote == '"' && text[at] == '\\' && at + 1 < p->length) {
-			escaped = true;
-			at++;
-		}
 	}
 	if (at >= p->length)
 		return FAIL(p, start, "the string that begins here does not end");
