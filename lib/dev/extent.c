@@ -4,6 +4,26 @@
 
 #include "dev/dev_priv.h"
 
+/* Stripes on stripes on stripes ask more devices than anybody has time for. */
+#define QUESTIONS_MAX 4096U
+static _Thread_local struct {
+	unsigned depth;
+	unsigned questions; /* since the outermost one */
+} asking;
+
+static int ask(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero)
+{
+	int r = -EOPNOTSUPP;
+
+	if (!asking.depth)
+		asking.questions = 0;
+	asking.depth++;
+	if (asking.questions++ < QUESTIONS_MAX)
+		r = dev->ops->extent(dev, offset_bytes, length_bytes, ret_zero);
+	asking.depth--;
+	return r;
+}
+
 int dev_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, bool *ret_zero)
 {
 	uint64_t asked = *length_bytes;
@@ -11,7 +31,7 @@ int dev_extent(struct dev *dev, uint64_t offset_bytes, uint64_t *length_bytes, b
 	*ret_zero = false;
 	if (!asked || !range_inside(offset_bytes, asked, dev->size_bytes))
 		return -ERANGE;
-	if (dev->ops->extent && dev->ops->extent(dev, offset_bytes, length_bytes, ret_zero) >= 0 && *length_bytes && *length_bytes <= asked)
+	if (dev->ops->extent && ask(dev, offset_bytes, length_bytes, ret_zero) >= 0 && *length_bytes && *length_bytes <= asked)
 		return 0;
 	/* Whoever cannot tell is read. */
 	*length_bytes = asked;
