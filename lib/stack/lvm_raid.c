@@ -47,6 +47,8 @@ static int find_dirt(const struct lvm_raid *raid, struct md_array *a, const stru
 	struct md_bitmap bitmap;
 	int r;
 
+	if (g->level == RAID_0) /* a takeover has not begun */
+		return 0;
 	a->never_synced = raid->lv->flags & LVM2_NOTSYNCED;
 	if (raid->never_started) {
 		set_dirty(a);
@@ -62,6 +64,34 @@ static int find_dirt(const struct lvm_raid *raid, struct md_array *a, const stru
 }
 
 /* --- facts --- */
+
+static bool is_converted(const struct lvm_raid *raid) { return raid->word == LVM_RAID_WORD_OTHER || raid->word == LVM_RAID_WORD_RESHAPING; }
+
+/* The attributes are those of the volume group's metadata so far. While it is reshaped they stay, as for lvs: it will be that. */
+static int set_shape(const struct lvm_raid *raid, const struct raid_geometry *g)
+{
+	struct blkalign_node *node = raid->node;
+	char layout[48];
+	int r = 0;
+
+	if (is_converted(raid))
+		r = graph_set_u64(node, BLKALIGN_ATTR_SIZE, raid->reference->array_bytes, BLKALIGN_ORIGIN_ONDISK);
+	if (r < 0 || raid->word != LVM_RAID_WORD_OTHER)
+		return r;
+	raid_layout_name(g->level, g->layout, layout);
+	r = graph_set_str(node, BLKALIGN_ATTR_MD_LEVEL, raid_level_name(g->level), BLKALIGN_ORIGIN_ONDISK);
+	if (r >= 0)
+		r = graph_set_u64(node, BLKALIGN_ATTR_MD_LAYOUT, g->layout, BLKALIGN_ORIGIN_ONDISK);
+	if (r >= 0)
+		r = graph_set_str(node, BLKALIGN_ATTR_MD_LAYOUT_NAME, layout, BLKALIGN_ORIGIN_ONDISK);
+	if (r >= 0)
+		r = graph_set_u64(node, BLKALIGN_ATTR_MD_MEMBERS, g->members, BLKALIGN_ORIGIN_ONDISK);
+	if (r >= 0 && g->chunk_bytes)
+		r = graph_set_u64(node, BLKALIGN_ATTR_MD_CHUNK, g->chunk_bytes, BLKALIGN_ORIGIN_ONDISK);
+	if (r >= 0 && g->chunk_bytes)
+		r = graph_set_u64(node, BLKALIGN_ATTR_MD_STRIPE, g->chunk_bytes * raid_data_members(g), BLKALIGN_ORIGIN_COMPUTED);
+	return r;
+}
 
 static int set_facts(const struct lvm_raid *raid, const struct md_array *a)
 {
@@ -100,7 +130,7 @@ static int connect_legs(const struct lvm_raid *raid)
 		facts[i] = (struct lvm_leg_fact){ .data_offset_bytes = BLKALIGN_UNKNOWN };
 		if (leg->member) {
 			facts[i].state = leg->member->state;
-			facts[i].data_offset_bytes = leg->member->data_offset_bytes;
+			facts[i].data_offset_bytes = leg->member->new_data_offset_bytes;
 		} else if (leg->kind != LVM_LEG_MISSING) {
 			facts[i].state = leg->kind == LVM_LEG_REBUILD ? "rebuilding" : "stale";
 		}
@@ -111,12 +141,15 @@ static int connect_legs(const struct lvm_raid *raid)
 	return r;
 }
 
-/* For who fills an image that is there but not used. */
+/* For who fills an image that is there but not used. Not while the images are not what the volume group says. */
 static int give_legs(const struct lvm_raid *raid)
 {
 	uint32_t count = raid->segment->data_areas;
-	_cleanup_free_ struct stack_leg *legs = calloc(count, sizeof(*legs));
+	_cleanup_free_ struct stack_leg *legs = NULL;
 
+	if (is_converted(raid))
+		return 0;
+	legs = calloc(count, sizeof(*legs));
 	if (!legs)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < count; i++)
@@ -126,6 +159,18 @@ static int give_legs(const struct lvm_raid *raid)
 }
 
 /* --- remarks --- */
+
+static int say_conversion(const struct lvm_raid *raid, const struct raid_geometry *g)
+{
+	if (raid->word != LVM_RAID_WORD_OTHER)
+		return 0;
+	return graph_remark(stack_graph(raid->v->stack),
+			    "%s: is %s of %" PRIu32 " images by its raid metadata, %s of %" PRIu32
+			    " by the volume group: lvm2 is to end a conversion when it is activated; until then it is read as the raid "
+			    "metadata says",
+			    blkalign_node_name(raid->node), blkalign_node_str(raid->node, BLKALIGN_ATTR_MD_LEVEL), g->members,
+			    raid->segment->type_name, raid->segment->data_areas);
+}
 
 static int say_doubts(const struct lvm_raid *raid, const struct md_array *a)
 {
@@ -152,6 +197,10 @@ static const char *refusal(const struct lvm_raid *raid, uint32_t index)
 {
 	if (raid->lv->internal)
 		return "it is a part of another volume";
+	if (raid->word == LVM_RAID_WORD_RESHAPING)
+		return "a reshape was interrupted; activate it with lvm2, which goes on with that";
+	if (raid->word == LVM_RAID_WORD_OTHER)
+		return "lvm2 was converting it; activate it with lvm2, which ends that";
 	if (raid->never_started && !all_new(raid))
 		return "its raid metadata was never written, or is damaged, and not all of its images are there";
 	if (raid->changed)
@@ -185,6 +234,8 @@ static int open_array(struct lvm_raid *raid, uint32_t index, struct md_array *a,
 	if (r >= 0)
 		r = md_array_set_state(raid->v->stack, raid->node, a, g);
 	if (r >= 0)
+		r = set_shape(raid, g);
+	if (r >= 0)
 		r = set_facts(raid, a);
 	if (r >= 0)
 		r = connect_legs(raid);
@@ -200,7 +251,8 @@ static int open_array(struct lvm_raid *raid, uint32_t index, struct md_array *a,
 	if (r < 0 || !*ret_dev)
 		return r;
 	raid->v->whole[index] = !a->failed;
-	return say_doubts(raid, a);
+	r = say_conversion(raid, g);
+	return r < 0 ? r : say_doubts(raid, a);
 }
 
 static int assemble(struct lvm_raid *raid, uint32_t index, struct dev **ret_dev)
@@ -216,7 +268,7 @@ static int assemble(struct lvm_raid *raid, uint32_t index, struct dev **ret_dev)
 		return r;
 	if (r < 0)
 		return lvm_cannot_read(raid->v, raid->node, err.message);
-	if (raid_array_bytes(&g) != raid->lv->size_bytes)
+	if (!is_converted(raid) && raid_array_bytes(&g) != raid->lv->size_bytes)
 		return lvm_cannot_read(raid->v, raid->node, "its stripes do not divide its size");
 	return open_array(raid, index, &a, &g, ret_dev);
 }
@@ -227,9 +279,11 @@ static int open_raid(struct lvm_raid *raid, uint32_t index, struct dev **ret_dev
 
 	if (r < 0)
 		return r;
-	if (raid->reshaping)
-		return lvm_cannot_read(raid->v, raid->node,
-				       "a reshape or takeover was interrupted: activate it with lvm2, which goes on with that");
+	if (raid->undecided)
+		return lvm_cannot_read(
+			raid->v, raid->node,
+			"the raid metadata of its images does not fit what the volume group says of it, so that nobody knows in "
+			"which shape they are; with --force they are read as the volume group has it");
 	if (!raid->count)
 		return lvm_cannot_read(raid->v, raid->node, "none of its images is there, with the raid metadata that belongs to it");
 	return assemble(raid, index, ret_dev);

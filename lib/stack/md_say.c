@@ -94,10 +94,15 @@ static int say_filling(const struct md_say *s)
 }
 
 /*
- * Only with more members is data read ahead of where it is written, so that the kernel records its place before it overwrites anything. Otherwise it does
- * so every 10 seconds (drivers/md/raid5.c, reshape_request()), and mdadm's backup file has to help.
+ * With more members, or where the data is moved by a chunk at least, data is read ahead of where it is written, so that the kernel records its place before it overwrites anything. Otherwise it
+ * does so every 10 seconds (drivers/md/raid5.c, reshape_request(), raid5_run()), and mdadm's backup file has to help.
  */
-static bool may_be_further(const struct md_member *f) { return f->delta_disks <= 0; }
+static bool may_be_further(const struct md_member *f)
+{
+	uint64_t now = f->data_offset_bytes, new = f->new_data_offset_bytes, moved = now < new ? new - now : now - new;
+
+	return f->delta_disks <= 0 && (new == BLKALIGN_UNKNOWN || moved < f->chunk_bytes || moved < f->new_chunk_bytes);
+}
 
 static const char further[] =
 	", but next to that byte more may have been moved than is recorded; mdadm's backup file has it, if there is one";

@@ -14,6 +14,7 @@
 #define DMRAID_BYTES	    148U /* what is stored; the rest of its block is zeros */
 #define DMRAID_BITMAP_BYTES 4096U
 #define DMRAID_MEMBERS_MAX  253U
+#define DMRAID_SLOT_NONE    UINT32_MAX
 
 /** Slots as bits: as many as a superblock has room for. */
 struct dmraid_slots {
@@ -23,8 +24,8 @@ static inline bool dmraid_has(const struct dmraid_slots *slots, uint32_t slot) {
 static inline void dmraid_add(struct dmraid_slots *slots, uint32_t slot) { slots->word[slot / 64] |= UINT64_C(1) << slot % 64; }
 
 struct dmraid_superblock {
-	uint32_t members;
-	uint32_t slot; /* of this one */
+	uint32_t members; /* while reshaping the new number */
+	uint32_t slot;	  /* of this one; DMRAID_SLOT_NONE: a reshape has ended without it */
 	uint64_t events;
 	struct dmraid_slots failed; /* that lack what was written since */
 	uint64_t recovery_bytes;    /* of this one, of its data area: in sync below; UINT64_MAX: wholly */
@@ -36,15 +37,16 @@ struct dmraid_superblock {
 	bool extended;
 	bool reshaping;
 	bool backwards;
-	uint64_t position_bytes; /* of the reshape, array bytes */
+	uint64_t
+		position_bytes; /* of the reshape, array bytes; UINT64_MAX: there is none. Array bytes below it (backwards: from it on) have the new shape */
 	int32_t new_level;
 	uint32_t new_layout;
 	uint64_t new_chunk_bytes;
-	int32_t delta_disks;
-	uint64_t array_bytes;
+	int32_t delta_disks;	    /* while reshaping `members - delta_disks` is the old number */
+	uint64_t array_bytes;	    /* while reshaping, and until the volume is activated anew, the smaller size */
 	uint64_t data_offset_bytes; /* where the data begins in the image */
 	uint64_t new_data_offset_bytes;
-	uint64_t used_bytes; /* of each image */
+	uint64_t used_bytes; /* of each image; a reshape makes it larger or smaller than what is used */
 };
 
 /**

@@ -53,17 +53,47 @@ static bool take_extension(const struct dmraid_ondisk *d, struct dmraid_superblo
 
 static bool is_level(int32_t level) { return level == 0 || level == 1 || (level >= 4 && level <= 6) || level == 10; }
 
+/* Old and new number of images, the larger one. */
+static int check_reshape(const struct dmraid_superblock *s, uint32_t *ret_slots, struct blkalign_error *reterr)
+{
+	int64_t before = (int64_t)s->members - s->delta_disks;
+
+	*ret_slots = s->members;
+	if (s->reshaping != (s->extended && s->position_bytes != UINT64_MAX))
+		return damaged(reterr,
+			       s->reshaping ? "a reshape is under way, and where it stands is not recorded; events"
+					    : "where a reshape stands is recorded, and that there is none; events",
+			       s->events);
+	if (!s->reshaping)
+		return 0;
+	if (before < 1 || before > DMRAID_MEMBERS_MAX)
+		return damaged(reterr, "a reshape from a number of images that is not possible", (uint64_t)before);
+	if (!is_level(s->new_level))
+		return damaged(reterr, "a reshape to an unknown level", (uint32_t)s->new_level);
+	if (s->new_chunk_bytes && !is_power_of_2(s->new_chunk_bytes))
+		return damaged(reterr, "a reshape to a chunk that is no power of two", s->new_chunk_bytes);
+	if (before > s->members)
+		*ret_slots = (uint32_t)before;
+	return 0;
+}
+
 static int check(const struct dmraid_superblock *s, struct blkalign_error *reterr)
 {
+	uint32_t slots;
+	int r;
+
 	if (!s->members || s->members > DMRAID_MEMBERS_MAX)
 		return damaged(reterr, "a number of images that is not possible", s->members);
-	if (s->slot >= s->members)
+	r = check_reshape(s, &slots, reterr);
+	if (r < 0)
+		return r;
+	if (s->slot >= slots && s->slot != DMRAID_SLOT_NONE)
 		return damaged(reterr, "this image has a position beyond the last one", s->slot);
 	if (!is_level(s->level))
 		return damaged(reterr, "unknown level", (uint32_t)s->level);
 	if (s->chunk_bytes && !is_power_of_2(s->chunk_bytes))
 		return damaged(reterr, "the chunk is no power of two", s->chunk_bytes);
-	for (uint32_t i = s->members; i < 256; i++)
+	for (uint32_t i = slots; i < 256; i++)
 		if (dmraid_has(&s->failed, i))
 			return damaged(reterr, "an image that does not exist is recorded as failed", i);
 	return 0;

@@ -15,7 +15,7 @@ typedef VEC(struct claim) claims_t;
 
 uint64_t lvm2_extents_taken(const struct lvm2_segment *s, const struct lvm2_ref *ref)
 {
-	uint64_t areas, extents = s->extent_count;
+	uint64_t areas, extents = s->extent_count, room = 0;
 
 	if (ref->role != LVM2_ROLE_DATA)
 		return 0;
@@ -27,9 +27,11 @@ uint64_t lvm2_extents_taken(const struct lvm2_segment *s, const struct lvm2_ref 
 		areas = s->data_areas - s->raid->parity;
 	else
 		return 0;
-	if (s->type == LVM2_RAID10)
-		extents *= s->data_copies;
-	return extents / areas + (extents % areas > 0);
+	if (s->type == LVM2_RAID10) {
+		room = s->reshape_extents / s->data_areas;
+		extents = (extents - s->reshape_extents) * s->data_copies;
+	}
+	return room + extents / areas + (extents % areas > 0);
 }
 
 /* What is used whole, by one alone: parts of pools and caches, a raid image's metadata, a snapshot's store. Origins and thin pools have many users, a mirror's log one in each segment. */

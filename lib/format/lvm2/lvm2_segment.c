@@ -283,7 +283,8 @@ static int check_raid(struct lvm2_decoder *d, const struct lvm2_node *section, s
 	if (s->data_areas <= parity || s->data_copies > s->data_areas)
 		return LVM2_REFUSE(d, section, "a segment of type %s with %" PRIu32 " images: too few to hold data", s->type_name,
 				   s->data_areas);
-	data = s->data_areas / s->data_copies - parity;
+	/* lvm2 takes every image of raid10 for one with data (_data_rimages_count() in its lib/metadata/raid_manip.c). */
+	data = s->type == LVM2_RAID10 ? s->data_areas : s->data_areas / s->data_copies - parity;
 	if (!u64_mul(s->reshape_extents, data, &s->reshape_extents) || s->reshape_extents >= s->extent_count)
 		return LVM2_REFUSE(d, section, "the segment has no extents besides the room for a reshape");
 	return 0;

@@ -334,6 +334,7 @@ static void test_recovering(void **state)
 	golden_close(&g);
 }
 
+/* A reshape without its place: the others, which know of none, do. */
 static void test_reshaping(void **state)
 {
 	struct golden g;
@@ -342,8 +343,74 @@ static void test_reshaping(void **state)
 	golden_open(&g, "lvm-raid5-reshaped");
 	golden_patch(&g, 2, RMETA + 60, "\1", 1);
 	golden_assemble(&g);
+	assert_true(remarked(&g, "a reshape is under way, and where it stands is not recorded"));
+	assert_true(strcmp(state_of(&g, "r5", 2), "in_sync") != 0);
+	check_volume(&g, strstr(g.text, "lv: ") + 4, 0);
+	golden_close(&g);
+}
+
+/* None has records that fit: in which shape the images are is not guessed, unless told so. */
+static void test_undecided(void **state)
+{
+	struct golden g;
+
+	(void)state;
+	golden_open(&g, "lvm-raid5-reshaped");
+	for (unsigned image = 0; image < 4; image++)
+		golden_patch(&g, image, RMETA + 60, "\1", 1);
+	golden_assemble(&g);
 	assert_null(stack_dev(g.stack, volume(&g, "r5")));
-	assert_true(remarked(&g, "vg/r5: cannot be read: a reshape or takeover was interrupted"));
+	assert_true(remarked(&g, "so that nobody knows in which shape they are; with --force they are read as the volume group has it"));
+	golden_disassemble(&g);
+	golden_assemble_as(&g, 0, &(struct stack_running){ .force = true });
+	assert_non_null(stack_dev(g.stack, volume(&g, "r5")));
+	golden_close(&g);
+}
+
+/* The pattern that the kernel wrote: 64 times the number of each sector. */
+static void expect_pattern(const struct golden *g, const char *name, uint64_t bytes, unsigned without)
+{
+	struct dev *dev = stack_dev(g->stack, volume(g, name));
+	static uint8_t buffer[65536];
+
+	assert_non_null(dev);
+	assert_true(dev->size_bytes >= bytes);
+	for (uint64_t at = 0; at < bytes; at += sizeof(buffer)) {
+		struct blkalign_error err = { 0 };
+
+		if (dev_read(dev, at, buffer, sizeof(buffer), &err) < 0)
+			fail_msg("%s without PV %u: %s", name, without, err.message);
+		for (size_t i = 0; i < sizeof(buffer); i += 8)
+			if (load_le64(buffer + i) != (at + i) / 512)
+				fail_msg("%s without PV %u: byte %" PRIu64, name, without, at + i);
+	}
+}
+
+/* The kernel was reshaping them when the power was cut; one had ended. Whole, and without each PV, with the size of the moment. */
+static void test_power_cut_in_reshape(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t bytes, size;
+	} volumes[] = {
+		{ "grow", 4194304, 6291456 },	{ "chunk", 6291456, 6291456 }, { "layout", 6291456, 6291456 },
+		{ "shrink", 4194304, 4194304 }, { "ten", 4194304, 4194304 },
+	};
+	struct golden g;
+
+	(void)state;
+	golden_open(&g, "lvm-reshaping");
+	for (unsigned without = 0; without <= 6; without++) {
+		golden_assemble_as(&g, without < 6 ? 1U << without : 0, NULL);
+		for (size_t i = 0; i < ARRAY_SIZE(volumes); i++) {
+			const char *words = blkalign_node_str(volume(&g, volumes[i].name), BLKALIGN_ATTR_MD_STATE);
+
+			expect_u64(&g, volumes[i].name, BLKALIGN_ATTR_SIZE, volumes[i].size);
+			assert_int_equal(strstr(words, "reshaping") != NULL, i > 0);
+			expect_pattern(&g, volumes[i].name, volumes[i].bytes, without);
+		}
+		golden_disassemble(&g);
+	}
 	golden_close(&g);
 }
 
@@ -390,11 +457,18 @@ static void test_new_image(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_missing_pvs), cmocka_unit_test(test_crash),
-		cmocka_unit_test(test_stale),	    cmocka_unit_test(test_dirty_and_degraded),
-		cmocka_unit_test(test_hostile),	    cmocka_unit_test(test_one_behind),
-		cmocka_unit_test(test_split),	    cmocka_unit_test(test_recovering),
-		cmocka_unit_test(test_reshaping),   cmocka_unit_test(test_no_records),
+		cmocka_unit_test(test_missing_pvs),
+		cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_stale),
+		cmocka_unit_test(test_dirty_and_degraded),
+		cmocka_unit_test(test_hostile),
+		cmocka_unit_test(test_one_behind),
+		cmocka_unit_test(test_split),
+		cmocka_unit_test(test_recovering),
+		cmocka_unit_test(test_reshaping),
+		cmocka_unit_test(test_undecided),
+		cmocka_unit_test(test_power_cut_in_reshape),
+		cmocka_unit_test(test_no_records),
 		cmocka_unit_test(test_new_image),
 	};
 
