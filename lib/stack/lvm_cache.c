@@ -12,6 +12,7 @@ struct cached {
 	struct dev *origin, *data, *metadata;
 	uint64_t size_bytes;
 	uint64_t data_bytes; /* of the cache, whether it can be read or not */
+	bool writes_through; /* the origin lacks nothing, unless blocks are marked as dirty from another mode before */
 };
 
 /* A pool's device gives the cached blocks, as its data volume does. */
@@ -59,6 +60,7 @@ static int find_parts(struct lvm_volumes *v, const struct lvm2_segment *s, struc
 	const struct lvm2_lv *lv = &v->vg->lvs[pool->index];
 
 	c->origin = lvm_role_dev(v, s, LVM2_ROLE_ORIGIN, whole);
+	c->writes_through = s->writes_through || lv->segments[0].writes_through;
 	*whole = *whole && v->whole[pool->index];
 	if (s->cache_data.size_bytes)
 		return find_in_volume(v, s, pool, c);
@@ -72,7 +74,7 @@ static int find_parts(struct lvm_volumes *v, const struct lvm2_segment *s, struc
 
 /* --- reading --- */
 
-static int describe(struct blkalign_node *node, const struct dmcache *cache)
+static int describe(struct blkalign_node *node, const struct dmcache *cache, uint64_t dirty)
 {
 	int r = graph_set_bool(node, BLKALIGN_ATTR_CACHE_UNCLEAN, !cache->super.clean, BLKALIGN_ORIGIN_ONDISK);
 
@@ -81,7 +83,7 @@ static int describe(struct blkalign_node *node, const struct dmcache *cache)
 	if (r >= 0)
 		r = graph_set_u64(node, BLKALIGN_ATTR_POOL_BLOCK, cache->super.block_bytes, BLKALIGN_ORIGIN_ONDISK);
 	if (r >= 0)
-		r = graph_set_u64(node, BLKALIGN_ATTR_CACHE_DIRTY, cache->dirty * cache->super.block_bytes, BLKALIGN_ORIGIN_ONDISK);
+		r = graph_set_u64(node, BLKALIGN_ATTR_CACHE_DIRTY, dirty * cache->super.block_bytes, BLKALIGN_ORIGIN_ONDISK);
 	return r;
 }
 
@@ -90,9 +92,11 @@ static int open_cached(struct lvm_volumes *v, const struct cached *c, struct dmc
 {
 	size_t count = c->data ? cache->count : 0, runs_count = 0;
 	struct block_run *runs;
-	int r = describe(c->node, cache);
+	/* Which blocks are dirty is not told after an unclean shutdown: of a cache that writes through none is. */
+	uint64_t dirty = c->writes_through && !cache->super.clean ? 0 : cache->dirty;
+	int r = describe(c->node, cache, dirty);
 
-	if (r >= 0 && !c->data && cache->dirty)
+	if (r >= 0 && !c->data && dirty)
 		return lvm_cannot_read(v, c->node,
 				       cache->super.clean ? "the cache's data volume cannot be read, and has blocks that the origin lacks"
 							  : "the cache's data volume cannot be read, and was not shut down cleanly: nobody "
@@ -111,6 +115,22 @@ static int open_cached(struct lvm_volumes *v, const struct cached *c, struct dmc
 	return r == -EINVAL ? lvm_cannot_read(v, c->node, "the cache does not fit its origin") : r;
 }
 
+/* Why the cache is of no use. The origin alone is the volume when whatever was written went there as well. */
+static int without_cache(struct lvm_volumes *v, const struct cached *c, const char *why, struct dev **ret_dev)
+{
+	struct map_area area = { .dev = c->origin };
+	const struct map_segment segment = { .length_bytes = c->size_bytes, .areas = &area, .area_count = 1 };
+	int r;
+
+	if (!c->writes_through)
+		return lvm_cannot_read(v, c->node, why);
+	r = graph_remark(stack_graph(v->stack), "%s: its cache is left out: %s; it writes through, so that the origin has all",
+			 blkalign_node_name(c->node), why);
+	if (r >= 0)
+		r = map_open_segments(blkalign_node_name(c->node), &segment, 1, ret_dev);
+	return r == -EINVAL ? lvm_cannot_read(v, c->node, "its origin is smaller than the volume") : r;
+}
+
 int lvm_open_cache(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev **ret_dev, bool *ret_whole)
 {
 	const struct lvm2_lv *lv = &v->vg->lvs[index];
@@ -121,15 +141,18 @@ int lvm_open_cache(struct lvm_volumes *v, uint32_t index, struct blkalign_node *
 
 	if (r < 0)
 		return r;
-	if (!c.origin || !c.metadata)
-		return lvm_cannot_read(v, node,
-				       c.origin ? "the cache's metadata cannot be read, which tells what the origin lacks"
-						: "its origin cannot be read");
+	if (!c.origin)
+		return lvm_cannot_read(v, node, "its origin cannot be read");
+	if (!c.metadata)
+		return without_cache(v, &c,
+				     c.writes_through ? "its metadata cannot be read"
+						      : "the cache's metadata cannot be read, which tells what the origin lacks",
+				     ret_dev);
 	r = dmcache_read(c.metadata, lv->size_bytes, c.data_bytes, &cache, &err);
 	if (r == BLKALIGN_NOT_THIS)
-		r = lvm_cannot_read(v, node, "the cache's metadata volume holds no cache metadata");
+		r = without_cache(v, &c, "the cache's metadata volume holds no cache metadata", ret_dev);
 	else if (r < 0 && r != -ENOMEM)
-		r = lvm_cannot_read(v, node, err.message);
+		r = without_cache(v, &c, err.message, ret_dev);
 	else if (r == 0)
 		r = open_cached(v, &c, &cache, ret_dev);
 	dmcache_done(&cache);

@@ -171,6 +171,7 @@ struct lvm2_segment {
 	uint32_t data_copies;	  /* raid10, raid1 and mirror; else 1 */
 	bool zeroes;		  /* thin pool: new blocks are zeroed */
 	bool merging;		  /* snapshot that is being merged into its origin */
+	bool writes_through;	  /* cache and cache pool: whatever is written goes to the origin as well, or only there */
 	/* cache whose pool is one volume for both: where they are in it; size 0 otherwise */
 	struct lvm2_area cache_metadata, cache_data;
 	struct lvm2_ref *refs;

@@ -365,6 +365,13 @@ static int decode_cache_areas(struct lvm2_decoder *d, const struct lvm2_node *se
 	return r;
 }
 
+static bool is_word(const struct lvm2_node *section, const char *key, const char *word)
+{
+	const struct lvm2_node *n = lvm2_get_string(section, key);
+
+	return n && n->text_length == strlen(word) && !memcmp(n->text, word, n->text_length);
+}
+
 static int decode_numbers(struct lvm2_decoder *d, const struct lvm2_node *section, struct lvm2_segment *s, uint64_t *copies)
 {
 	uint64_t device_id = 0;
@@ -389,6 +396,7 @@ static int decode_numbers(struct lvm2_decoder *d, const struct lvm2_node *sectio
 		r = lvm2_get_number_or(d, section, "transaction_id", UINT64_MAX, &s->transaction_id);
 	if (r >= 0)
 		r = lvm2_get_number_or(d, section, "device_id", UINT32_MAX, &device_id);
+	s->writes_through = is_word(section, "cache_mode", "writethrough") || is_word(section, "cache_mode", "passthrough");
 	s->zeroes = s->type == LVM2_THIN_POOL && lvm2_any_number(section, "zero_new_blocks");
 	s->device_id = (uint32_t)device_id;
 	return r >= 0 && s->type == LVM2_CACHE ? decode_cache_areas(d, section, s) : r;

@@ -31,7 +31,8 @@ static void test_pv(void **state)
 	assert_true(remarked(&b, "vg/mir: its log cannot be used: it does not begin with the header of one: only its first leg counts"));
 	assert_true(remarked(&b, "vg/pool: cannot be read: its metadata volume holds no thin pool metadata"));
 	assert_true(remarked(&b, "vg/thin1: cannot be read: its pool cannot be read"));
-	assert_true(remarked(&b, "vg/cached: cannot be read: the cache's metadata volume holds no cache metadata"));
+	assert_true(
+		remarked(&b, "vg/cached: its cache is left out: the cache's metadata volume holds no cache metadata; it writes through"));
 	assert_true(remarked(&b, "vg/wc: cannot be read: its newest blocks may be in its writecache"));
 	assert_true(remarked(&b, "its blocks are compressed and shared by VDO, which is not understood"));
 	assert_true(remarked(&b, "dm-integrity"));
@@ -77,8 +78,8 @@ static void test_volumes(void **state)
 		  "metadata" },
 		{ "vg/thin1", "thin", NULL, NULL, 0, 0, 8, false, false, "vg/pool", 0, BLKALIGN_UNKNOWN, 1, 0, NULL },
 		{ "vg/thin2", "thin", NULL, NULL, 0, 0, 8, false, false, "vg/org", 0, 0, 1, 0, NULL },
-		{ "vg/cached", "cache", NULL, NULL, 0, 0, 4, false, false, "vg/cached_corig", 0, 0, 1, 0, NULL },
-		{ "vg/cached", "cache", NULL, NULL, 0, 0, 4, false, false, "vg/cp_cpool", 0, BLKALIGN_UNKNOWN, 1, BLKALIGN_SLOT_NONE,
+		{ "vg/cached", "cache", NULL, NULL, 0, 0, 4, false, true, "vg/cached_corig", 0, 0, 1, 0, NULL },
+		{ "vg/cached", "cache", NULL, NULL, 0, 0, 4, false, true, "vg/cp_cpool", 0, BLKALIGN_UNKNOWN, 1, BLKALIGN_SLOT_NONE,
 		  "journal" },
 		{ "vg/cp_cpool", "cache-pool", NULL, NULL, 0, 0, 2, true, false, "vg/cp_cpool_cdata", 0, 0, 1, 0, NULL },
 		{ "vg/wc", "writecache", NULL, NULL, 0, 0, 2, false, false, "vg/wc_wcorig", 0, 0, 1, 0, NULL },
@@ -142,6 +143,46 @@ static void test_blocks(void **state)
 }
 
 /* Without sdb: what lies on sda only is read, the rest fails there and says why; mirrors use the leg that is left. */
+/* The cache is of no use here: its metadata is empty. */
+static void test_cache_modes(void **state)
+{
+	static const struct {
+		const char *mode;
+		bool read;
+	} rows[] = {
+		{ "\"writethrough\"", true }, { "\"passthrough\"", true }, { "\"writeback\"", false }, { "\"writethroughs\"", false }
+	};
+	char *text = image_all_types();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char *edited = image_edit(text, "cp_cpool {", "\"writethrough\"", rows[i].mode);
+		struct blkalign_error err = { 0 };
+		uint8_t bytes[2] = { 0 };
+		struct bench b;
+		struct dev *dev;
+
+		start(&b);
+		add_pv(&b, "sda", edited, "pv0", 512);
+		add_pv(&b, "sdb", edited, "pv1", 512);
+		add_pv(&b, "sdc", edited, "pv2", 512);
+		memset(b.images[1].data + (1 << 20) + 30 * EXTENT, 0xc0, 4 * EXTENT);
+		run(&b);
+		dev = stack_dev(b.stack, get(&b, "vg/cached"));
+		assert_int_equal(dev != NULL, rows[i].read);
+		if (dev) {
+			assert_int_equal(dev_read(dev, 0, bytes, 1, &err), 0);
+			assert_int_equal(dev_read(dev, 4 * EXTENT - 1, bytes + 1, 1, &err), 0);
+			assert_memory_equal(bytes, "\xc0\xc0", 2);
+		} else {
+			assert_true(remarked(&b, "vg/cached: cannot be read: the cache's metadata volume holds no cache metadata"));
+		}
+		done(&b);
+		free(edited);
+	}
+	free(text);
+}
+
 static void test_missing(void **state)
 {
 	char *text = image_all_types();
@@ -416,11 +457,11 @@ static void test_hidden(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pv),	  cmocka_unit_test(test_volumes),   cmocka_unit_test(test_blocks),
-		cmocka_unit_test(test_missing),	  cmocka_unit_test(test_rebuild),   cmocka_unit_test(test_freshest),
-		cmocka_unit_test(test_two_areas), cmocka_unit_test(test_foreign),   cmocka_unit_test(test_clone),
-		cmocka_unit_test(test_multipath), cmocka_unit_test(test_same_name), cmocka_unit_test(test_nested),
-		cmocka_unit_test(test_hidden),
+		cmocka_unit_test(test_pv),	    cmocka_unit_test(test_volumes),   cmocka_unit_test(test_blocks),
+		cmocka_unit_test(test_cache_modes), cmocka_unit_test(test_missing),   cmocka_unit_test(test_rebuild),
+		cmocka_unit_test(test_freshest),    cmocka_unit_test(test_two_areas), cmocka_unit_test(test_foreign),
+		cmocka_unit_test(test_clone),	    cmocka_unit_test(test_multipath), cmocka_unit_test(test_same_name),
+		cmocka_unit_test(test_nested),	    cmocka_unit_test(test_hidden),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
