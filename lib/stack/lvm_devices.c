@@ -205,11 +205,10 @@ static int lay_over(struct lvm_volumes *v, struct dev **dev)
 
 int lvm_give_device(struct lvm_volumes *v, uint32_t index, struct blkalign_node *node, struct dev *dev)
 {
-	const struct stack_running *running = stack_running(v->stack);
 	const char *why = lvm_write_refusal(v, index);
 	int r = 0;
 
-	if (why && running && running->cow && lvm_may_be_laid_over(v, index)) {
+	if (lvm_is_laid_over(v, index)) {
 		r = lay_over(v, &dev);
 		why = NULL;
 	}

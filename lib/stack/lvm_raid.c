@@ -212,7 +212,7 @@ static int keep_records(const struct lvm_raid *raid, uint32_t index, const struc
 {
 	const char *why = refusal(raid, index);
 
-	if (!stack_is_writable(raid->v->stack))
+	if (!stack_is_writable(raid->v->stack) || lvm_is_laid_over(raid->v, index))
 		return 0;
 	return why ? stack_set_read_only(raid->v->stack, raid->node, why) : md_array_keep(raid->v->stack, raid->node, a, g);
 }

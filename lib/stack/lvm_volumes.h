@@ -62,7 +62,7 @@ int lvm_describe_volume(struct lvm_volumes *v, uint32_t index, struct blkalign_n
 int lvm_find_referenced(struct lvm_volumes *v);
 /** Why volume `index` is not to be written, or NULL. Static. */
 const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index);
-/** Nothing but its own records, or those of volumes on it, speaks against writing: an overlay that is thrown away may take the writes. */
-bool lvm_may_be_laid_over(const struct lvm_volumes *v, uint32_t index);
+/** Nothing but its own records, or those of volumes on it, speaks against writing, and there is an overlay, which is thrown away, to take the writes. */
+bool lvm_is_laid_over(const struct lvm_volumes *v, uint32_t index);
 
 #endif

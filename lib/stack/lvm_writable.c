@@ -36,7 +36,8 @@ static const char *group_refusal(const struct lvm_volumes *v)
 	const struct lvm2_vg *vg = v->vg;
 	const char *refusal = stack_vg_refusal(vg);
 
-	if (refusal)
+	/* Whose the group is does not matter to an overlay. */
+	if (refusal && !(running && running->cow))
 		return refusal;
 	if (running && running->changed_group && !strcmp(running->changed_group, vg->name))
 		return "its volume group is being changed";
@@ -115,7 +116,11 @@ const char *lvm_write_refusal(const struct lvm_volumes *v, uint32_t index)
 	return NULL;
 }
 
-bool lvm_may_be_laid_over(const struct lvm_volumes *v, uint32_t index)
+bool lvm_is_laid_over(const struct lvm_volumes *v, uint32_t index)
 {
-	return !v->group_refusal && (v->vg->lvs[index].flags & LVM2_WRITE) && !lvm_is_raid(&v->vg->lvs[index]);
+	const struct stack_running *running = stack_running(v->stack);
+	const struct lvm2_lv *lv = &v->vg->lvs[index];
+
+	return running && running->cow && !v->group_refusal && (lv->flags & LVM2_WRITE) && lvm_write_refusal(v, index) &&
+	       (!lvm_is_raid(lv) || v->referenced[index]);
 }

@@ -4,13 +4,15 @@
 
 static uint8_t buffer[4 * KIB];
 
-static void open_writable(struct bench *b, const char *text)
+static void open_as(struct bench *b, const char *text, bool cow)
 {
 	start(b);
 	b->writable = true;
-	stack_set_running(b->stack, &(struct stack_running){ .writable = true });
+	stack_set_running(b->stack, &(struct stack_running){ .writable = true, .cow = cow });
 	add_three(b, text);
 }
+
+static void open_writable(struct bench *b, const char *text) { open_as(b, text, false); }
 
 static void read_only(const struct bench *b, const char *name, const char *why)
 {
@@ -66,6 +68,13 @@ static void refused(const char *after, const char *find, const char *replace, co
 	open_writable(&b, edited);
 	read_only(&b, "vg/lin", why);
 	done(&b);
+	/* Whose it is does not matter to an overlay; a volume that is set to read-only stays so. */
+	open_as(&b, edited, true);
+	if (after)
+		read_only(&b, "vg/lin", why);
+	else
+		writable(&b, "vg/lin");
+	done(&b);
 	free(edited);
 	free(text);
 }
@@ -91,11 +100,25 @@ static void test_moving(void **state)
 	read_only(&b, "vg/lin", "pvmove is moving it");
 	writable(&b, "vg/str");
 	done(&b);
-	start(&b);
-	b.writable = true;
-	stack_set_running(b.stack, &(struct stack_running){ .writable = true, .cow = true });
-	add_three(&b, edited);
+	open_as(&b, edited, true);
 	writable(&b, "vg/lin");
+	done(&b);
+	free(edited);
+	free(text);
+}
+
+/* The RAID volume is not kept in step then, and its snapshot goes on with what it holds. */
+static void test_origin_with_raid(void **state)
+{
+	char *text = image_all_types(), *edited = image_edit(text, "snapshot0 {", "origin = \"org\"", "origin = \"r1\"");
+	struct bench b;
+
+	(void)state;
+	open_writable(&b, edited);
+	read_only(&b, "vg/r1", "other volumes, such as snapshots, are built on it");
+	done(&b);
+	open_as(&b, edited, true);
+	writable(&b, "vg/r1");
 	done(&b);
 	free(edited);
 	free(text);
@@ -123,6 +146,7 @@ int main(void)
 		cmocka_unit_test(test_types),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_moving),
+		cmocka_unit_test(test_origin_with_raid),
 		cmocka_unit_test(test_two_copies_of_a_pv),
 	};
 
