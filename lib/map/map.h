@@ -198,5 +198,7 @@ struct map_segment {
  * a segment of several areas whose length is not a whole number of rows of chunks, or when sizes do not fit 64 bits.
  */
 int map_open_segments(const char *name, const struct map_segment *segments, size_t count, struct dev **ret_dev);
+/** Segment `index` of such a device, borrowed from it. False behind the last one, and for all other devices. */
+bool map_segment_of(const struct dev *dev, size_t index, struct map_segment *ret_segment);
 
 #endif

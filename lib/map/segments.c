@@ -299,3 +299,16 @@ int map_open_segments(const char *name, const struct map_segment *segments, size
 	dev = NULL;
 	return 0;
 }
+
+bool map_segment_of(const struct dev *dev, size_t index, struct map_segment *ret_segment)
+{
+	const struct segments *s = (const struct segments *)dev;
+
+	if (dev->ops != &segments_ops || index >= s->count)
+		return false;
+	*ret_segment = (struct map_segment){ .length_bytes = s->segments[index].end_bytes - s->segments[index].start_bytes,
+					     .chunk_bytes = s->segments[index].chunk_bytes,
+					     .areas = s->segments[index].areas,
+					     .area_count = s->segments[index].area_count };
+	return true;
+}

@@ -94,10 +94,16 @@ bool scrub_is_first_copy(const struct md_view *view, const struct blkalign_scrub
 /** md's window at `at`: cut at the end, at chunk ends of raid10, and where a member begins or ceases to have the bytes. */
 uint64_t scrub_window_bytes(const struct md_view *view, uint64_t at);
 
-/** The disk or file that a member lies on, behind the undo log, and where on it the member begins. */
+/** Where a member's bytes are written, behind the undo log: on the disk or file that it is a part of, or on all those that its segments lie on. */
 struct scrub_logged {
 	struct dev *dev; /* NULL: not logged */
 	uint64_t offset_bytes;
+};
+
+/** A disk or file, and it behind the undo log. */
+struct scrub_whole {
+	const struct dev *dev;
+	struct dev *logged;
 };
 
 /** scrub_repair.c, scrub_plan.c: what it takes to write. */
@@ -109,8 +115,9 @@ struct scrub_repair {
 	struct dev_undo *undo;
 	struct scrub_logged *logged; /* by slot */
 	VEC(struct dev *) owned;     /* of them */
-	bool written;		     /* something, since the last flush */
-	size_t item;		     /* finding that is looked at, and how much of it was */
+	VEC(struct scrub_whole) wholes;
+	bool written; /* something, since the last flush */
+	size_t item;  /* finding that is looked at, and how much of it was */
 	uint64_t item_done_bytes;
 	uint64_t position_bytes;
 	uint64_t total_bytes;
@@ -123,6 +130,8 @@ int scrub_repair_step(struct blkalign_scrub *scrub, struct blkalign_error *reter
 /** All but the connection to a run. */
 int scrub_repair_begin(struct blkalign_scrub *scrub, const struct blkalign_scrub_repair_options *options, struct blkalign_error *reterr);
 void scrub_repair_done(struct scrub_repair *repair);
+/** scrub_logged.c: open `logged` of all members. -ENOTSUP for one that lies on neither files nor disks. */
+int scrub_open_logged(struct blkalign_scrub *scrub, struct blkalign_error *reterr);
 
 struct blkalign_scrub {
 	struct md_view view;

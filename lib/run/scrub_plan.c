@@ -68,57 +68,10 @@ void scrub_repair_done(struct scrub_repair *repair)
 	for (size_t i = 0; i < repair->owned.count; i++)
 		dev_close(repair->owned.data[i]);
 	vec_done(&repair->owned);
+	vec_done(&repair->wholes);
 	dev_undo_close(repair->undo);
 	free(repair->logged);
 	free(repair);
-}
-
-/* The file or disk that a device is a part of: that is what an undo log can be applied to without the stack above it. */
-static struct dev *whole_of(struct dev *dev, uint64_t *ret_offset_bytes)
-{
-	*ret_offset_bytes = 0;
-	while (dev->ops->part_of) {
-		uint64_t offset = 0;
-		const struct dev *below = dev->ops->part_of(dev, &offset);
-
-		if (!below)
-			break;
-		*ret_offset_bytes += offset;
-		dev = (struct dev *)(uintptr_t)below; /* ours to write to, as the part is */
-	}
-	return dev;
-}
-
-/* Members may be partitions of one disk: it is logged once. */
-static int log_member(struct blkalign_scrub *s, uint32_t slot, struct dev **wholes, struct blkalign_error *reterr)
-{
-	struct scrub_repair *repair = s->repair;
-	struct scrub_logged *logged = &repair->logged[slot];
-	struct dev *dev = s->view.members[slot].dev;
-	int r;
-
-	wholes[slot] = whole_of(dev, &logged->offset_bytes);
-	if (wholes[slot]->leaf_fd < 0)
-		return blkalign_error_set(reterr, -ENOTSUP, dev->name, BLKALIGN_UNKNOWN,
-					  "is a member that lies on other devices: nothing written to it could be undone");
-	for (uint32_t other = 0; other < slot; other++)
-		if (wholes[other] == wholes[slot])
-			logged->dev = repair->logged[other].dev;
-	if (logged->dev)
-		return 0;
-	r = dev_open_undo(wholes[slot], repair->undo, &logged->dev, reterr);
-	return r < 0 ? r : vec_push(&repair->owned, logged->dev);
-}
-
-static int open_logged(struct blkalign_scrub *s, struct blkalign_error *reterr)
-{
-	_cleanup_free_ struct dev **wholes = calloc(s->view.geometry->members, sizeof(struct dev *));
-	int r = wholes ? 0 : -ENOMEM;
-
-	for (uint32_t slot = 0; r >= 0 && slot < s->view.geometry->members; slot++)
-		if (s->view.members[slot].dev)
-			r = log_member(s, slot, wholes, reterr);
-	return r;
 }
 
 static void set_total(struct blkalign_scrub *s)
@@ -146,7 +99,7 @@ int scrub_repair_begin(struct blkalign_scrub *s, const struct blkalign_scrub_rep
 	if (r >= 0 && options->undo_path)
 		r = dev_undo_create(options->undo_path, "scrub --repair", &repair->undo, reterr);
 	if (r >= 0 && repair->undo)
-		r = open_logged(s, reterr);
+		r = scrub_open_logged(s, reterr);
 	if (r < 0) {
 		scrub_repair_done(repair);
 		s->repair = NULL;

@@ -2,9 +2,11 @@
 /* Images of RAID volumes that fell behind, are new or half filled, filled from the others; and what a power cut left marked, resynced. Whatever PV is missing afterwards, the contents are
  * those that the kernel had. */
 #include "golden.h"
+#include "lvm2_image.h"
 
 #include <blkalign/rebuild.h>
 #include <blkalign/scrub.h>
+#include <blkalign/undo.h>
 
 #define RMETA (UINT64_C(1) << 20)
 
@@ -242,11 +244,93 @@ static void test_crash(void **state)
 	golden_close(&im.g);
 }
 
+#define EXTENT	 (UINT64_C(512) * 512)
+#define PE_START (UINT64_C(1) << 20)
+#define MOVED	 9U  /* the last extents of the image on the second PV */
+#define MOVED_TO 20U /* on that PV */
+#define KEPT	 "extent_count = 12\n\ntype = \"striped\"\nstripe_count = 1\n\nstripes = [\n\"pv1\", 1\n]\n}\n"
+#define IN_PIECES                                                                                                                          \
+	"extent_count = 3\n\ntype = \"striped\"\nstripe_count = 1\n\nstripes = [\n\"pv1\", 1\n]\n}\n"                                      \
+	"segment2 {\nstart_extent = 3\nextent_count = 9\n\ntype = \"striped\"\nstripe_count = 1\n\nstripes = [\n\"pv1\", 20\n]\n}\n"
+
+/* As pvmove of a part of it would have done. */
+static void cut_in_pieces(const struct images *im, unsigned pv)
+{
+	struct image image = { malloc(PE_START), PE_START };
+	FILE *f = fopen(im->paths[pv], "r+e");
+	uint8_t *moved = calloc(MOVED, EXTENT);
+	const char *text;
+	char *edited, *whole;
+
+	assert_non_null(f);
+	assert_int_equal(fread(image.data, 1, PE_START, f), PE_START);
+	text = (const char *)image.data + IMAGE_AREA_AT + load_le64(image.data + IMAGE_TEXT_OFFSET);
+	edited = image_edit(text, "r1_rimage_1 {", "segment_count = 1", "segment_count = 2");
+	whole = image_edit(edited, "r1_rimage_1 {", KEPT, IN_PIECES);
+	image_text_at(&image, whole, 512, load_le64(image.data + IMAGE_MDA_SIZE));
+	assert_int_equal(fseek(f, 0, SEEK_SET), 0);
+	assert_int_equal(fwrite(image.data, 1, PE_START, f), PE_START);
+	if (pv == 1) {
+		assert_int_equal(fseek(f, (long)(PE_START + 4 * EXTENT), SEEK_SET), 0);
+		assert_int_equal(fread(moved, EXTENT, MOVED, f), MOVED);
+		assert_int_equal(fseek(f, (long)(PE_START + MOVED_TO * EXTENT), SEEK_SET), 0);
+		assert_int_equal(fwrite(moved, EXTENT, MOVED, f), MOVED);
+		memset(moved, 0xee, MOVED * EXTENT);
+		assert_int_equal(fseek(f, (long)(PE_START + 4 * EXTENT), SEEK_SET), 0);
+		assert_int_equal(fwrite(moved, EXTENT, MOVED, f), MOVED);
+	}
+	assert_int_equal(fclose(f), 0);
+	free(moved);
+	free(edited);
+	free(whole);
+	free(image.data);
+}
+
+static void expect_bytes(const char *path, uint64_t at, const uint8_t *bytes, size_t length)
+{
+	uint8_t *found = malloc(length);
+	FILE *f = fopen(path, "re");
+
+	assert_non_null(f);
+	assert_int_equal(fseek(f, (long)at, SEEK_SET), 0);
+	assert_int_equal(fread(found, 1, length, f), length);
+	assert_memory_equal(found, bytes, length);
+	fclose(f);
+	free(found);
+}
+
+/* An image in pieces is repaired in its place, and the log puts back what was there. */
+static void test_crash_in_pieces(void **state)
+{
+	static const uint64_t at = PE_START + MOVED_TO * EXTENT + 15 * 65536 + 8192 - 3 * EXTENT;
+	static uint8_t junk[4096];
+	struct images im;
+	char undo[200];
+	enum blkalign_undo_use uses[2];
+	uint64_t bytes;
+
+	(void)state;
+	unpack(&im, "lvm-raid1-crash");
+	cut_in_pieces(&im, 0);
+	cut_in_pieces(&im, 1);
+	memset(junk, 0x5a, sizeof(junk));
+	golden_patch(&im.g, 1, at, junk, sizeof(junk));
+	repair(&im, "vg/r1");
+	expect_content(&im, "vg/r1", "49fd44b4eeed412289fa7ecafbf5e9606890fb847231cc26cbf41fce626c7ff9");
+	expect_records(&im);
+	snprintf(undo, sizeof(undo), "%s/undo", im.g.path);
+	assert_int_equal(blkalign_undo_apply(undo, im.names, im.count, &bytes, uses, &err), 0);
+	assert_true(bytes >= sizeof(junk));
+	expect_bytes(im.names[1], at, junk, sizeof(junk));
+	golden_close(&im.g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stale),	    cmocka_unit_test(test_everything), cmocka_unit_test(test_new_image),
-		cmocka_unit_test(test_interrupted), cmocka_unit_test(test_refused),    cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_stale),		cmocka_unit_test(test_everything), cmocka_unit_test(test_new_image),
+		cmocka_unit_test(test_interrupted),	cmocka_unit_test(test_refused),	   cmocka_unit_test(test_crash),
+		cmocka_unit_test(test_crash_in_pieces),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
