@@ -84,7 +84,7 @@ static bool is_ascending(const claims_t *claims)
 static int check_overlap(const struct lvm2_vg *vg, claims_t *claims, struct blkalign_error *reterr)
 {
 	/* Mostly they are in order: volumes are listed as they were made. */
-	if (!is_ascending(claims))
+	if (claims->count && !is_ascending(claims))
 		qsort(claims->data, claims->count, sizeof(*claims->data), by_place);
 	for (size_t i = 1; i < claims->count; i++) {
 		const struct claim *a = &claims->data[i - 1], *b = &claims->data[i];
