@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "apply/apply.h"
 #include "apply/host.h"
@@ -566,6 +567,8 @@ int blkalign_create_apply(struct blkalign_create *create, const char *undo_path,
 		create->applied = true;
 		r = write_all(create, undo, reterr);
 	}
+	if (r < 0 && undo && dev_undo_is_unused(undo))
+		unlink(undo_path);
 	dev_undo_close(undo);
 	lvm_lock_release(&lock);
 	return r < 0 ? r : look_again(create, reterr);

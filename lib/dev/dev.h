@@ -132,6 +132,8 @@ int dev_undo_resume(const char *path, struct dev_undo **ret_undo, struct blkalig
 /** Whether the log has anything of the file or disk at `path`, which is opened O_RDONLY for a moment. */
 int dev_undo_knows(const struct dev_undo *undo, const char *path, bool *ret, struct blkalign_error *reterr);
 void dev_undo_close(struct dev_undo *undo);
+/** Nothing was saved in it since it was opened, so that nothing was overwritten. */
+bool dev_undo_is_unused(const struct dev_undo *undo);
 /** Writes to the result are logged in `undo`, then passed to `below`. Both are borrowed. */
 int dev_open_undo(struct dev *below, struct dev_undo *undo, struct dev **ret_dev, struct blkalign_error *reterr);
 /**

@@ -273,6 +273,8 @@ static void append_end(struct dev_undo *undo)
 		(void)append(undo, &none);
 }
 
+bool dev_undo_is_unused(const struct dev_undo *undo) { return !undo->appended; }
+
 void dev_undo_close(struct dev_undo *undo)
 {
 	if (!undo)
