@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <stdio.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <blkalign/source.h>
@@ -17,13 +19,14 @@ bool host_is_block(const char *path)
 
 static const struct blkalign_node *find_device(const struct blkalign_graph *live, dev_t devno)
 {
-	for (size_t i = 0; i < blkalign_graph_size(live); i++) {
-		const struct blkalign_node *n = blkalign_graph_node(live, i);
-		const char *path = blkalign_node_str(n, BLKALIGN_ATTR_DEVPATH);
-		struct stat st;
+	char number[32];
 
-		if (path && stat(path, &st) == 0 && S_ISBLK(st.st_mode) && st.st_rdev == devno)
-			return n;
+	snprintf(number, sizeof(number), "%u:%u", major(devno), minor(devno));
+	for (size_t i = 0; i < blkalign_graph_size(live); i++) {
+		const char *its = blkalign_node_str(blkalign_graph_node(live, i), BLKALIGN_ATTR_DEVNO);
+
+		if (its && !strcmp(its, number))
+			return blkalign_graph_node(live, i);
 	}
 	return NULL;
 }
