@@ -225,13 +225,24 @@ static bool is_written(const struct blkalign_create *c, const struct blkalign_no
 	return false;
 }
 
-static bool carries_written(const struct blkalign_create *c, const struct blkalign_node *node)
+/* Once for each node, however many ways lead up. */
+static void mark_carriers(const struct blkalign_create *c, const struct blkalign_graph *graph, bool *carries)
 {
-	bool found = is_written(c, node);
+	bool changed = true;
 
-	for (size_t i = 0; !found && i < blkalign_node_uppers(node); i++)
-		found = carries_written(c, blkalign_node_upper(node, i));
-	return found;
+	for (size_t i = 0; i < blkalign_graph_size(graph); i++)
+		carries[i] = is_written(c, blkalign_graph_node(graph, i));
+	while (changed) {
+		changed = false;
+		for (size_t i = blkalign_graph_size(graph); i-- > 0;) {
+			const struct blkalign_node *node = blkalign_graph_node(graph, i);
+			bool before = carries[i];
+
+			for (size_t k = 0; !carries[i] && k < blkalign_node_uppers(node); k++)
+				carries[i] = carries[blkalign_node_index(blkalign_node_upper(node, k))];
+			changed = changed || carries[i] != before;
+		}
+	}
 }
 
 /* People give all disks that there are: what the plan has nothing to do with may well be in use. */
@@ -239,17 +250,19 @@ static int find_needed(struct session *s)
 {
 	struct blkalign_create *c = s->create;
 	const struct blkalign_graph *graph = blkalign_run_graph(s->run);
+	_cleanup_free_ bool *carries = calloc(blkalign_graph_size(graph) + 1, sizeof(*carries));
 
 	c->needed = calloc(c->path_count + 1, sizeof(*c->needed));
-	if (!c->needed)
+	if (!c->needed || !carries)
 		return -ENOMEM;
+	mark_carriers(c, graph, carries);
 	for (size_t i = 0; i < blkalign_graph_size(graph); i++) {
 		const struct blkalign_node *node = blkalign_graph_node(graph, i);
 		const char *path = blkalign_node_edges(node) ? NULL : blkalign_node_str(node, BLKALIGN_ATTR_DEVPATH);
 
 		for (size_t k = 0; path && k < c->path_count; k++)
 			if (!strcmp(path, c->paths[k]))
-				c->needed[k] = carries_written(c, node);
+				c->needed[k] = carries[i];
 	}
 	return 0;
 }
